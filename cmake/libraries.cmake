@@ -13,6 +13,12 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(POSTGRESQL REQUIRED libpq)  # loaded when used: see src/sql
 pkg_check_modules(MARIADB REQUIRED libmariadb)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+# Not by its own flags, which would make programs look for it in a fixed directory.
+pkg_check_modules(PMIX REQUIRED pmix>=4)
+find_library(PMIX_LIBRARY pmix PATHS ${PMIX_LIBRARY_DIRS} REQUIRED)
+add_library(pmix_library INTERFACE)
+target_include_directories(pmix_library SYSTEM INTERFACE ${PMIX_INCLUDE_DIRS})
+target_link_libraries(pmix_library INTERFACE ${PMIX_LIBRARY})
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 
 if(SLUICE_TESTS)

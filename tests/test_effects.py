@@ -37,6 +37,7 @@ TESTS = {
     "MailDomain": "integration/test_mail.py::test_addresses_are_qualified_unless_they_were_given",
     "MailProg": "integration/test_mail.py::test_a_job_tells_of_its_start_and_its_end",
     "MessageTimeout": "integration/test_config_effects.py::test_commands_say_that_they_retry",
+    "MpiDefault": "integration/test_mpi.py::test_mpi_default_is_for_sruns_that_name_none",
     "PreemptExemptTime": "integration/test_qos.py",
     "PreemptMode": "integration/test_gang.py::test_a_job_that_makes_room_is_stopped_and_goes_on",
     "PreemptType": "integration/test_gang.py::test_a_job_that_makes_room_is_stopped_and_goes_on",

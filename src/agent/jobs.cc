@@ -142,6 +142,9 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_gpu_freq_def(site_->config.gpu_freq_def);
     order.set_task_prolog(site_->config.task_prolog);
     order.set_task_epilog(site_->config.task_epilog);
+    for (const std::string& each : switches_above(site_->config, site_->node.name)) {
+        order.add_switches(each);
+    }
     wire::Sampling& sampling = *order.mutable_sampling();
     sampling.set_type(site_->config.job_acct_gather_type);
     sampling.set_frequency(site_->config.job_acct_gather_frequency);

@@ -151,6 +151,7 @@ struct Config {
     std::string prolog, epilog;            // on the nodes; run as root
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
+    std::string mpi_default;               // as srun --mpi
     std::string mail_prog = "/bin/mail";
     std::string mail_domain;
     std::uint32_t first_job_id = 1;
@@ -267,6 +268,8 @@ Result<void> check_topology(const Config& config, const std::string& path);
 // All nodes that a switch reaches, and how far above the lowest ones it is.
 std::vector<std::string> nodes_below(const Config& config, const SwitchLine& top);
 std::uint32_t switch_level(const Config& config, const SwitchLine& top);
+// The switches on the way to a node, the highest first.
+std::vector<std::string> switches_above(const Config& config, const std::string& node);
 
 // "matlab:10,ansys": names and counts, 1 where none is given.
 Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_license_totals(

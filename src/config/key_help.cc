@@ -67,6 +67,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"MaxTasksPerNode",           "Most tasks of one step or job on a node, where --overcommit allows more than it has CPUs."},
     {"MessageTimeout",            "How long commands try to reach slurmctld; at a terminal they give up after 5 seconds."},
     {"MinJobAge",                 "How long ended jobs are kept and shown."},
+    {"MpiDefault",                "How the tasks of srun find each other where --mpi is not given: none, pmi2 (MPICH) or pmix (Open MPI)."},
     {"NamespaceType",             "namespace/tmpfs: each job has its own /tmp and /dev/shm on each node (job_container.conf(5))."},
     {"OverTimeLimit",             "Minutes that jobs can run beyond their time limit."},
     {"PreemptMode",               "What happens to preempted jobs: CANCEL, REQUEUE, or SUSPEND,GANG (stopped until their CPUs are free again). GANG alone: jobs that share CPUs run in time slices. Needs PreemptType, and PreemptType needs it."},

@@ -131,7 +131,7 @@ constexpr Key<Config> kKeys[] = {
     {"MetricsParameters",             Text,           kNull},
     {"MetricsType",                   Text,           kNull},
     {"MinJobAge",                     Seconds,        "300 sec",            set<&C::min_job_age>},
-    {"MpiDefault",                    Text,           kNull},
+    {"MpiDefault",                    Word,           kNull,                set<&C::mpi_default>,    "none|openmpi|pmi2|pmix|pmix_v4"},
     {"MpiParams",                     Text,           kNull},
     {"MULTIPLE_SLURMD",               Shown,          "Yes"},
     {"NamespaceType",                 Word,           kNull,                set<&C::job_container_type>, "namespace/tmpfs|namespace/none"},

@@ -76,7 +76,7 @@ TEST_F(SurveyTest, GoesOnAfterALineThatIsRefused) {
 }
 
 TEST_F(SurveyTest, ReadsIncludedFilesAndNamesThem) {
-    write("more.conf", "KillWait=7\nMpiDefault=pmix\n");
+    write("more.conf", "KillWait=7\nUsePAM=1\n");
     const Result<Survey> found =
         survey_slurm_conf(write("slurm.conf",
                                 "ClusterName=c\nSlurmctldHost=ctl\nInclude more.conf\n"

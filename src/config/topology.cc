@@ -91,6 +91,16 @@ Result<void> check_tree(const Draft& draft) {
     return {};
 }
 
+const SwitchLine* switch_over(const Config& config, const std::string& name,
+                              std::vector<std::string> SwitchLine::*below) {
+    const auto over =
+        std::find_if(config.switches.begin(), config.switches.end(), [&](const SwitchLine& each) {
+            return std::find((each.*below).begin(), (each.*below).end(), name) !=
+                   (each.*below).end();
+        });
+    return over == config.switches.end() ? nullptr : &*over;
+}
+
 }  // namespace
 
 std::vector<KeyRow> topology_key_rows() {
@@ -136,6 +146,17 @@ std::vector<std::string> nodes_below(const Config& config, const SwitchLine& top
         }
     }
     return nodes;
+}
+
+std::vector<std::string> switches_above(const Config& config, const std::string& node) {
+    // A switch may be called as a node is.
+    const SwitchLine* lowest = switch_over(config, node, &SwitchLine::nodes);
+    std::vector<std::string> above;
+    for (const SwitchLine* each = lowest; each;
+         each = switch_over(config, each->name, &SwitchLine::switches)) {
+        above.insert(above.begin(), each->name);
+    }
+    return above;
 }
 
 std::uint32_t switch_level(const Config& config, const SwitchLine& top) {

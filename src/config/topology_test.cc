@@ -29,6 +29,10 @@ TEST(Topology, SwitchesKnowWhatIsBelowThem) {
     EXPECT_EQ(config.switches[2].switches, (std::vector<std::string>{"s0", "s1"}));
     EXPECT_EQ(nodes_below(config, config.switches[2]).size(), 4u);
     EXPECT_EQ(switch_level(config, config.switches[2]), 1u);
+    EXPECT_EQ(switches_above(config, "n3"), (std::vector<std::string>{"top", "s1"}));
+    EXPECT_TRUE(switches_above(config, "n9").empty());
+    config.switches = {{.name = "n1", .nodes = {"n1"}}};
+    EXPECT_EQ(switches_above(config, "n1"), std::vector<std::string>{"n1"});
     EXPECT_TRUE(config.warnings.empty());
 }
 

@@ -14,7 +14,6 @@ constexpr KeyHelp kRefusedKeys[] = {
     {"CliFilterPlugins",         "the commands run no filter plugins"},
     {"JobSubmitPlugins",         "slurmctld runs no submit plugins; limits of partitions and QOS are enforced"},
     {"MCSPlugin",                "there are no MCS labels"},
-    {"MpiDefault",               "srun starts no MPI (PMI-2, PMIx); use mpirun, or MpiDefault=none"},
     {"PlugStackConfig",          "there are no SPANK plugins"},
     {"PrEpPlugins",              "only prep/script is available"},
     {"PrioritySiteFactorPlugin", "there are no site factor plugins; scontrol update SiteFactor= is available"},

@@ -25,7 +25,6 @@ TEST(Unsupported, KeysThatChangeWhatHappensToJobsAreRefusedWithTheirLine) {
     const std::string_view lines[] = {
         "CliFilterPlugins=cli_filter/lua",
         "MCSPlugin=mcs/user",
-        "MpiDefault=pmix",
         "PlugStackConfig=/etc/plugstack.conf",
         "PrEpPlugins=prep/other",
         "PrioritySiteFactorPlugin=site_factor/x",

@@ -64,6 +64,8 @@ constexpr std::int64_t kCpuMicroseconds = std::int64_t{1} << 60;
 // ---- messages
 
 constexpr std::size_t kFrame = 32u << 20;  // requests, reports and orders
+constexpr std::size_t kExchange = 16u
+                                  << 20;  // what the tasks of a step tell each other at once (PMI)
 // A listing above this is refused. It has to fit into a frame that clients accept
 // (protocol/frame.h).
 constexpr std::size_t kListing = 256u << 20;

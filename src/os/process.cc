@@ -125,10 +125,28 @@ const char* confine(const ProcessSpec& spec) {
 // Done before anything can block: a peer that waits for one of our connections to close must not
 // wait for this process.
 void close_others(const ProcessSpec& spec) {
-    if (spec.kept < 0) return closefrom(kKeptFd);
-    dup2(spec.kept, kKeptFd);
-    fcntl(kKeptFd, F_SETFD, FD_CLOEXEC);
-    closefrom(kKeptFd + 1);
+    // Each may be where the other shall be, so both are first moved out of the way.
+    const std::pair<int, int> wanted[] = {{spec.kept, kKeptFd}, {spec.inherited, kInheritedFd}};
+    int moved[std::size(wanted)];
+    for (std::size_t i = 0; i < std::size(wanted); ++i) {
+        moved[i] =
+            wanted[i].first < 0 ? -1 : fcntl(wanted[i].first, F_DUPFD_CLOEXEC, kInheritedFd + 1);
+    }
+    for (std::size_t i = 0; i < std::size(wanted); ++i) {
+        if (moved[i] < 0) {
+            close(wanted[i].second);
+        } else {
+            dup3(moved[i], wanted[i].second, O_CLOEXEC);
+        }
+    }
+    closefrom(kInheritedFd + 1);
+}
+
+// What was kept is closed, and what open_files has left open.
+void close_kept(const ProcessSpec& spec) {
+    if (spec.inherited < 0) return closefrom(kKeptFd);
+    close(kKeptFd);
+    closefrom(kInheritedFd + 1);
 }
 
 int refuse(const ProcessSpec& spec, const char* what) {
@@ -144,6 +162,7 @@ void run_program(const ProcessSpec& spec, const std::string& program) {
     if (!spec.pid_variable.empty())
         environment.push_back(fmt::format("{}={}", spec.pid_variable, getpid()));
     if (spec.before_program) spec.before_program(environment);
+    if (spec.inherited >= 0) fcntl(kInheritedFd, F_SETFD, 0);
     execve(program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
 }
 
@@ -160,7 +179,7 @@ int run_child(const ProcessSpec& spec) {
     if (failed) return refuse(spec, failed);
     reset_signals();
     if (spec.open_files && !spec.open_files()) return 1;
-    closefrom(kKeptFd);
+    close_kept(spec);
     if (!spec.preface.empty()) write_all(STDERR_FILENO, spec.preface);
     if (spec.bound_preface) write_all(STDERR_FILENO, spec.bound_preface());
     if (!enter_directory(spec)) return complain("chdir");

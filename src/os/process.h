@@ -41,6 +41,7 @@ struct ProcessSpec {
     std::optional<MemoryPolicy> memory_policy;
     std::vector<std::uint32_t> memory_domains;  // for the policy
     int kept = -1;  // this descriptor of ours is kKeptFd of the new process until the program runs
+    int inherited = -1;  // and this one is kInheritedFd of the program
     // In the new process, with its rights: replaces its descriptors 0, 1 and 2. It may block for as
     // long as it likes. Where it fails, the process exits.
     std::function<bool()> open_files;
@@ -55,11 +56,12 @@ struct ProcessSpec {
 };
 
 constexpr int kKeptFd = 3;
+constexpr int kInheritedFd = 4;
 
 // Returns at once: what the new process does before its program runs (opening files, changing
 // directory) happens in a copy of our memory and may take as long as it likes. The program has 0, 1
-// and 2 and no other descriptor. What fails is written to its standard error, and errno is its exit
-// code.
+// and 2 and no other descriptor, unless one is inherited. What fails is written to its standard
+// error, and errno is its exit code.
 Result<pid_t> spawn(const ProcessSpec& spec);
 
 // Writes to a descriptor that can block (a full pipe, a dead file server). A separate process

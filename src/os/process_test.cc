@@ -54,6 +54,21 @@ protected:
     std::string directory_;
 };
 
+// Also if it has the number of another descriptor that is moved.
+TEST_F(Spawned, AProgramInheritsOneDescriptor) {
+    std::ofstream(directory_ + "/text") << "inherited\n";
+    const Fd file(open((directory_ + "/text").c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd low(fcntl(file.get(), F_DUPFD_CLOEXEC, kKeptFd));
+    const Fd other(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    ProcessSpec spec = shell("cat <&4; ls /proc/self/fd | wc -l");
+    spec.inherited = low.get();
+    spec.kept = other.get();
+    EXPECT_EQ(output_of(spec), "inherited\n5\n");  // 0, 1, 2, 4, and that of ls
+    spec.inherited = -1;
+    spec.argv[2] = "ls /proc/self/fd | wc -l";
+    EXPECT_EQ(output_of(spec), "4\n");
+}
+
 TEST_F(Spawned, IsThereThoughItsFilesBlockAndEndsByASignal) {
     const std::string fifo = directory_ + "/fifo";
     ASSERT_EQ(mkfifo(fifo.c_str(), 0666), 0);

@@ -117,8 +117,13 @@ void set_identity(Environment& environment, const wire::StepOrder& order,
     environment.set("SLURMD_NODENAME", order.node());
     set_if(environment, "SCRATCH", order.scratch());
     set_if(environment, "SLURM_TMPDIR", order.scratch());
-    environment.set("SLURM_TOPOLOGY_ADDR", order.node());
-    environment.set("SLURM_TOPOLOGY_ADDR_PATTERN", "node");
+    std::string address, pattern;
+    for (const std::string& each : order.switches()) {
+        address += each + '.';
+        pattern += "switch.";
+    }
+    environment.set("SLURM_TOPOLOGY_ADDR", address + order.node());
+    environment.set("SLURM_TOPOLOGY_ADDR_PATTERN", pattern + "node");
     // Compat: set only from the first requeue on; scripts test whether it is set at all.
     if (order.run().restarts() > 0) {
         set_number(environment, "SLURM_RESTART_COUNT", order.run().restarts());

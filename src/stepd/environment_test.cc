@@ -85,6 +85,19 @@ TEST(Environment, FoldsEqualCountsPerNode) {
     EXPECT_EQ(print_per_node({}), "");
 }
 
+TEST(Environment, TheAddressOfANodeNamesItsSwitches) {
+    Environment environment;
+    wire::StepOrder order = batch_order();
+    set_batch_variables(environment, order, "ada");
+    EXPECT_EQ(environment.get("SLURM_TOPOLOGY_ADDR"), order.node());
+    EXPECT_EQ(environment.get("SLURM_TOPOLOGY_ADDR_PATTERN"), "node");
+    order.add_switches("top");
+    order.add_switches("s1");
+    set_batch_variables(environment, order, "ada");
+    EXPECT_EQ(environment.get("SLURM_TOPOLOGY_ADDR"), "top.s1." + order.node());
+    EXPECT_EQ(environment.get("SLURM_TOPOLOGY_ADDR_PATTERN"), "switch.switch.node");
+}
+
 TEST(Environment, BatchScriptSeesItsJob) {
     Environment environment;
     set_batch_variables(environment, batch_order(), "ada");

@@ -130,7 +130,7 @@ TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const Pr
     : loop_(loop), say_(std::move(say)), epilogs_(epilogs_of(order)), spec_(task) {
     set_error(task.err);
     spec_.in = spec_.out = -1;
-    spec_.kept = -1;
+    spec_.kept = spec_.inherited = -1;
     spec_.open_files = nullptr;
     spec_.on_failure = nullptr;
     spec_.preface.clear();

@@ -23,6 +23,8 @@
 #include "stepd/gpus.h"
 #include "stepd/limits.h"
 #include "stepd/login.h"
+#include "stepd/pmi_server.h"
+#include "stepd/pmix_helper.h"
 
 namespace sluice {
 
@@ -30,6 +32,8 @@ namespace {
 
 constexpr std::size_t kBacklogMax = 1u << 20;         // towards srun, before tasks must wait
 constexpr std::size_t kInputBacklogMax = 256u << 10;  // towards a task, before srun must wait
+// The same for MPI, whose tasks cannot read before they have heard of each other, by way of srun.
+constexpr std::size_t kMpiInputBacklogMax = 4u << 20;
 constexpr std::chrono::milliseconds kExitDelay{100};
 constexpr std::chrono::seconds kFarewellMax{30};  // for srun to read the end and to close
 constexpr std::uint32_t kAllTasks = 0xffffffff;
@@ -94,7 +98,46 @@ Result<void> TaskWork::start(const std::string& preface) {
     }
     preface_ = preface;
     binding_ = TRY(StepBinding::of_tasks(order_));
-    return start_tasks();
+    TRY(make_pmi());
+    if (!pmi_) return start_tasks();
+    TRY(pmi_->start());
+    starting_ = true;
+    return {};
+}
+
+void TaskWork::start_no_more() {
+    starting_ = false;
+    if (pmi_ && running_ == 0) pmi_->finish();
+}
+
+Result<void> TaskWork::make_pmi() {
+    const std::string& kind = spec_.mpi();
+    if (kind.empty() || kind == "none") return {};
+    Pmi::Handlers handlers;
+    handlers.send = [this](const wire::StepOutput& output) {
+        send(output);
+        pace();
+    };
+    handlers.say = [this](const std::string& line) { say(line); };
+    // Later: our caller may not have noted that the start has begun.
+    handlers.on_ready = [this](Result<void> ready) {
+        loop_.later([this, ready] { on_pmi_ready(ready); });
+    };
+    if (kind == "pmi2") {
+        pmi_ = std::make_unique<PmiServer>(loop_, order_, std::move(handlers));
+    } else if (kind == "pmix") {
+        pmi_ =
+            std::make_unique<PmixHelper>(loop_, order_, *user_, *container_, std::move(handlers));
+    } else {
+        return Error{ErrorCode::LaunchFailed, fmt::format("unknown kind of MPI '{}'", kind)};
+    }
+    return {};
+}
+
+void TaskWork::on_pmi_ready(const Result<void>& ready) {
+    if (ready) return go_on_starting();
+    starting_ = false;
+    on_failed_(ready.error());
 }
 
 // One after the other: the first task that opens a shared file empties it, and the next must not
@@ -140,6 +183,7 @@ Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     set_task_variables(environment, order_, *user_, local, devices.gpus);
     ProcessSpec spec;
     TRY(binding_.apply(local, environment, spec));
+    if (pmi_) TRY(pmi_->add_task(local, environment, spec));
     const auto& argv = argv_of(spec_, order_.tasks().task_ids(static_cast<int>(local)));
     spec.argv = {argv.begin(), argv.end()};
     spec.program = spec.argv[0];
@@ -184,6 +228,7 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
         on_files(task, std::move(err));
     }));
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    if (pmi_) pmi_->task_started(local);
     ++running_;
     task.opening->started();
     return {};
@@ -302,6 +347,7 @@ std::vector<TaskProcess> TaskWork::processes() const {
 }
 
 void TaskWork::on_exit(pid_t pid, int wait_status) {
+    if (pmi_ && pmi_->on_exit(pid)) return;
     for (auto& each : tasks_) {
         Task& task = *each;
         if (task.pid != pid || task.exited) continue;
@@ -322,6 +368,7 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         task.exited = true;
         if (worse(task.exit, worst_)) worst_ = task.exit;
         --running_;
+        if (pmi_ && tasks_are_over()) pmi_->finish();
         // Its last words first, unless a child of it keeps the pipe open.
         if (task.output_open()) {
             loop_.after(kExitDelay, [this, &task] { tell_exit(task); });
@@ -415,6 +462,8 @@ void TaskWork::handle(const wire::StepInput& input) {
         feed(input.input());
     } else if (input.body_case() == wire::StepInput::kSignal) {
         pass_signal(input.signal(), true, input.task_failed());
+    } else if (input.has_exchanged() || input.has_parcel()) {
+        if (pmi_ && !pmi_->on_input(input)) hang_up();
     } else if (input.has_window() && !tasks_.empty() && tasks_[0]->out && spec_.pty()) {
         if (tasks_[0]->out->closed()) return;
         Fd terminal(fcntl(tasks_[0]->out->fd(), F_DUPFD_CLOEXEC, 3));
@@ -443,13 +492,15 @@ void TaskWork::feed(const wire::StreamData& data) {
 void TaskWork::pace() {
     bool full = srun_->backlog() > kBacklogMax;
     bool input_full = false;
+    const std::size_t input_max = pmi_ ? kMpiInputBacklogMax : kInputBacklogMax;
     for (auto& task : tasks_) {
         for (Stream* stream : {task->out.get(), task->err.get()}) {
             if (stream && !stream->closed() && full != paused_) stream->read_more(!full);
         }
         Stream* in = spec_.pty() ? task->out.get() : task->in.get();
-        input_full = input_full || (in && !in->closed() && in->backlog() > kInputBacklogMax);
+        input_full = input_full || (in && !in->closed() && in->backlog() > input_max);
     }
+    if (pmi_ && full != paused_) pmi_->read_more(!full);
     paused_ = full;
     if (!srun_->closed()) srun_->read_more(!input_full);
 }

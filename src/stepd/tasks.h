@@ -16,6 +16,7 @@
 #include "stepd/binding.h"
 #include "stepd/container.h"
 #include "stepd/output.h"
+#include "stepd/pmi.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
 
@@ -29,10 +30,10 @@ public:
     void prepare(const User& user, const Container& container);
 
     Result<void> start(const std::string& preface) override;
-    void start_no_more() override { starting_ = false; }
+    void start_no_more() override;
     void on_exit(pid_t pid, int wait_status) override;
     std::vector<TaskProcess> processes() const override;
-    bool finished() const override { return running_ == 0 && !starting_; }
+    bool finished() const override { return tasks_are_over() && (!pmi_ || pmi_->is_gone()); }
     wire::ExitStatus exit() const override { return worst_; }
     void say(const std::string& line) override;
     void announce(const std::string& reason_line) override;
@@ -58,6 +59,9 @@ private:
         FileDemands files;  // and what it opens itself
         bool terminal = false;
     };
+    bool tasks_are_over() const { return running_ == 0 && !starting_; }
+    Result<void> make_pmi();
+    void on_pmi_ready(const Result<void>& ready);
     Result<void> start_tasks();
     void go_on_starting();
     Result<void> start_task(std::size_t local, const std::string& preface);
@@ -90,6 +94,7 @@ private:
     FrameReader reader_{kStepInputSizeMax};
     std::unique_ptr<Stream> srun_;
     std::vector<std::unique_ptr<Task>> tasks_;
+    std::unique_ptr<Pmi> pmi_;  // --mpi
     std::size_t running_ = 0;
     bool starting_ = false;  // there are more tasks to start
     StepBinding binding_;

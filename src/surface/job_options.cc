@@ -76,7 +76,7 @@ constexpr JobOption kJobOptions[] = {
     {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           set_mail_user,                       Run,        "recipient of the mail"},
     {"mcs-label",           0,   "mcs",              kAllTools,   nullptr,            0,           nullptr,                             Run,        "label of the mcs plugin"},
     {"mem-update",          0,   "percent@delay",    kAllTools,   nullptr,            0,           nullptr,                             Run,        "lower the memory limit later"},
-    {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none)"},
+    {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none, pmi2, pmix)"},
     {"multi-prog",          0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::multi_prog>,       Run,        "the program is a file that names several"},
     {"network",             0,   "type",             kAllTools,   "NETWORK",          kAllTools,   nullptr,                             Run,        "network hardware"},
     {"nice",                0,   "[value]",          kAllTools,   nullptr,            0,           set_nice,                            Run,        "lower the job's priority by value"},

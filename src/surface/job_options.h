@@ -36,6 +36,7 @@ struct JobOptions {
     bool gres_help = false;    // --gres=help, from any source
     bool mpi_list = false;     // --mpi=list, likewise
     std::string_view help_on;  // --cpu-bind=help: the name of the option
+    std::string mpi;           // --mpi: none, pmi2, pmix; empty: slurm.conf's
     unsigned verbose = 0;
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
     std::string export_list;                   // --export; empty: ALL

@@ -56,7 +56,7 @@ constexpr JobOptionManual kJobOptionManuals[] = {
     {"mem-per-cpu",    kAllTools, "Memory for each allocated CPU. Excludes --mem and --mem-per-gpu."},
     {"mem-per-gpu",    kAllTools, "Memory for each GPU."},
     {"mincpus",        kAllTools, "Least number of CPUs that the job gets on each node."},
-    {"mpi",            kSrun,     "Only none and openmpi are accepted: srun starts no MPI by itself. list prints the accepted words."},
+    {"mpi",            kSrun,     "How the tasks find each other when an MPI library starts: pmix (Open MPI and others; pmix_v4 is the same), pmi2 (MPICH and others; PMI-1 too), none. The default is MpiDefault of slurm.conf. A task that calls MPI_Abort, or ends between MPI_Init and MPI_Finalize, ends the step (the latter not with --kill-on-bad-exit=0). MPI_Comm_spawn is refused. list prints the accepted words."},
     {"multi-prog",     kSrun,     "The command is a file that says what each task runs. A line has numbers of tasks (0-2,5, or * for all others, last) and a program with arguments, in which %t is the number of the task and %o its place in the line. ' quotes, \\ takes the next character as it is and joins lines, # begins a comment. Further words of the command follow the arguments of each program."},
     {"nice",           kAllTools, "Lower the priority of the job by this value (100 if there is none). Operators can give a negative value."},
     {"no-kill",        kAllTools, "Continue on the other nodes when one of the job's nodes fails, unless it is the node of the batch script. Steps lose their tasks on the failed node. Without the option, or with off, the job ends and is requeued if it may be."},

@@ -5,6 +5,7 @@
 
 #include "model/features.h"
 #include "model/mail.h"
+#include "model/mpi_kind.h"
 #include "model/node_counts.h"
 #include "model/times.h"
 
@@ -227,10 +228,12 @@ Result<void> set_mem_per_gpu(JobOptions& options, const OptionUse& use) {
 
 Result<void> set_mpi(JobOptions& options, const OptionUse& use) {
     options.mpi_list = use.value == "list";
-    if (is_one_of(use.value, {"none", "openmpi", "list"})) return {};
-    if (is_one_of(use.value, {"pmi2", "pmix", "cray_shasta"}) || use.value.starts_with("pmix_")) {
-        return unsupported(use);
+    if (options.mpi_list) return {};
+    if (is_mpi_kind(use.value)) {
+        options.mpi = use.value;
+        return {};
     }
+    if (use.value == "cray_shasta" || use.value.starts_with("pmix_")) return unsupported(use);
     return Error{ErrorCode::InvalidTaskCount,
                  fmt::format("Invalid MPI type '{}', --mpi=list for acceptable types", use.value)};
 }

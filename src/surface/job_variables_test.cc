@@ -59,6 +59,7 @@ const std::map<std::string_view, Samples> kSamples = {
     {"oom-kill-step", {"1", "0"}},
     {"open-mode", {"append", "truncate"}},
     {"mem-bind", {"local", "rank"}},
+    {"mpi", {"pmi2", "pmix"}},
     {"output", {"a", "b"}},
     {"partition", {"a", "b"}},
     {"prolog", {"/a", "/b"}},
@@ -78,8 +79,7 @@ const std::map<std::string_view, Samples> kSamples = {
 };
 // Their only accepted values ask for what happens anyway.
 bool has_nothing_to_do(std::string_view name) {
-    constexpr std::string_view kNames[] = {"mpi", "profile", "send-libs", "threads",
-                                           "wait-all-nodes"};
+    constexpr std::string_view kNames[] = {"profile", "send-libs", "threads", "wait-all-nodes"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

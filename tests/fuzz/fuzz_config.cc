@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const sluice::SwitchLine& line : config.switches) {
             (void)sluice::nodes_below(config, line);
             (void)sluice::switch_level(config, line);
+            for (const std::string& node : line.nodes) (void)sluice::switches_above(config, node);
         }
     }
     return 0;

@@ -205,6 +205,7 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
         request.open_mode = OpenMode::Append;
     }
     if (!options.kill_on_bad_exit) options.kill_on_bad_exit = config.kill_on_bad_exit;
+    if (options.mpi.empty()) options.mpi = config.mpi_default;
     if (!options.wait_after_first_exit) options.wait_after_first_exit = config.wait_time;
     if (request.shape.core_spec && !config.allow_spec_resources) {
         options.warnings.emplace_back(

@@ -15,8 +15,9 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kBacklogMax = 1u << 20;        // of input for a node
-constexpr std::chrono::milliseconds kTellDelay{20};  // tasks that end together are one line
+constexpr std::size_t kBacklogMax = 1u << 20;         // of input for a node
+constexpr std::chrono::milliseconds kAbortDelay{50};  // for the task that aborts to end by itself
+constexpr std::chrono::milliseconds kTellDelay{20};   // tasks that end together are one line
 constexpr std::chrono::seconds kInterruptWindow{1};
 constexpr std::chrono::seconds kWaitAfterKill{2};
 constexpr std::uint32_t kAllTasks = 0xffffffff;
@@ -52,6 +53,12 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     if (options_.pty) terminal.emplace();
     std::vector<wire::LaunchTasks> messages =
         launch_messages(step_, spec, options_.request.shape.nodelist);
+    if (!spec.mpi().empty()) {
+        exchange_ = std::make_unique<StepExchange>(
+            messages.size(), [this](std::uint32_t rank, const std::string& frame) {
+                send_to(*nodes_[rank], frame);
+            });
+    }
     if (Result<void> connected = connect(messages); !connected) {
         terminal.reset();
         fail_launch("", connected.error());
@@ -65,10 +72,15 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     terminal.reset();
     output_.finish();
     streams_.flush();
-    return std::max(tasks_.exit_code(), least_exit_code_);
+    return abort_code_.value_or(std::max(tasks_.exit_code(), least_exit_code_));
 }
 
 wire::ExitStatus StepLauncher::exit_status() const {
+    if (abort_code_) {
+        wire::ExitStatus aborted;
+        aborted.set_code(static_cast<std::uint32_t>(*abort_code_));
+        return aborted;
+    }
     if (least_exit_code_ <= tasks_.exit_code()) return tasks_.worst();
     wire::ExitStatus own;
     own.set_code(static_cast<std::uint32_t>(least_exit_code_));
@@ -96,6 +108,7 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
         allow_stopped_peer(opened.connection.fd);
         Node& node = *nodes_.emplace_back(std::make_unique<Node>());
         node.name = message.node();
+        node.rank = message.node_rank();
         node.tasks.assign(message.task_ids().begin(), message.task_ids().end());
         node.stream = std::make_unique<Stream>(
             loop_, std::move(opened.connection.fd),
@@ -144,6 +157,14 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return streams_.err(output.message() + "\n");
         case wire::StepOutput::kAborted:
             return say_aborted();
+        case wire::StepOutput::kExchange:
+            if (exchange_) on_exchange(exchange_->add(node.rank, output.exchange()));
+            return;
+        case wire::StepOutput::kParcel:
+            if (exchange_) on_exchange(exchange_->pass_on(node.rank, output.parcel()));
+            return;
+        case wire::StepOutput::kAbort:
+            return on_abort(output.abort());
         case wire::StepOutput::kUsages:  // for sstat
         case wire::StepOutput::BODY_NOT_SET:
             return;
@@ -172,6 +193,35 @@ void StepLauncher::on_exited(Node& node, const wire::TaskExited& exited) {
         inform(fmt::format("Terminating StepId={}", step_id_));
         terminate(true);
     }
+}
+
+void StepLauncher::on_exchange(const Result<void>& result) {
+    if (result || terminating_) return;
+    print_error(streams_, invocation_,
+                fmt::format("StepId={}: {}", step_id_, result.error().detail));
+    least_exit_code_ = std::max(least_exit_code_, 1);
+    terminate(true);
+}
+
+// MPI_Abort, or a task on which the others would wait for ever. It may still be on its way to the
+// end.
+void StepLauncher::on_abort(const wire::StepAbort& abort) {
+    if (terminating_ || aborting_) return;
+    const bool is_lost = !abort.has_code();
+    if (is_lost && is_given(options_, "kill-on-bad-exit") && !*options_.kill_on_bad_exit) return;
+    if (!is_lost && !abort_code_) {
+        abort_code_ = abort.code() == 0 ? 1 : abort.code() & 0xff;
+    }
+    loop_.after(kAbortDelay, [this, abort, is_lost] {
+        if (terminating_ || tasks_.all_exited()) return;
+        std::string text = is_lost ? std::string()
+                                   : fmt::format("has aborted the step with code {}{}",
+                                                 abort.code(), abort.message().empty() ? "" : ": ");
+        print_error(streams_, invocation_,
+                    fmt::format("task {} {}{}", abort.task(), text, abort.message()));
+        say_aborted();
+        terminate(true);
+    });
 }
 
 // --wait: tasks that run for too long after the first one has ended.
@@ -213,6 +263,8 @@ void StepLauncher::on_closed(Node& node) {
                     fmt::format("{}: connection to the step lost", node.name));
     least_exit_code_ = 1;
     finish(node);
+    // The tasks of other nodes wait for those that are lost.
+    if (exchange_ && !tasks_.all_exited()) terminate(true);
 }
 
 void StepLauncher::finish(Node& node) {
@@ -257,9 +309,11 @@ void StepLauncher::on_input(std::string_view data) {
 void StepLauncher::send_to_all(const wire::StepInput& input) {
     std::string frame;
     append_frame(frame, input);
-    for (auto& node : nodes_) {
-        if (!node->done && node->stream && !node->stream->closed()) node->stream->send(frame);
-    }
+    for (auto& node : nodes_) send_to(*node, frame);
+}
+
+void StepLauncher::send_to(Node& node, const std::string& frame) {
+    if (!node.done && node.stream && !node.stream->closed()) node.stream->send(frame);
 }
 
 void StepLauncher::pace_input() {

@@ -13,6 +13,7 @@
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
 #include "cli/srun/input_pump.h"
+#include "cli/srun/step_exchange.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
 #include "os/event_loop.h"
@@ -43,6 +44,7 @@ public:
 private:
     struct Node {
         std::string name;
+        std::uint32_t rank = 0;
         std::vector<std::uint32_t> tasks;
         std::size_t started = 0;
         std::unique_ptr<Stream> stream;
@@ -58,6 +60,8 @@ private:
     void on_message(Node& node, const wire::StepOutput& output);
     void on_started(Node& node, std::uint32_t task);
     void on_exited(Node& node, const wire::TaskExited& exited);
+    void on_abort(const wire::StepAbort& abort);
+    void on_exchange(const Result<void>& result);
     void on_closed(Node& node);
     void on_input(std::string_view data);
     void on_signal(int signal);
@@ -67,6 +71,7 @@ private:
     void finish(Node& node);
     void tell_ends(Node& node);
     void send_to_all(const wire::StepInput& input);
+    void send_to(Node& node, const std::string& frame);
     void signal_tasks(int signal, bool task_failed = false);
     void say_aborted();
     Seconds grace_time();
@@ -93,6 +98,8 @@ private:
     bool abort_said_ = false;
     bool launch_failed_ = false;
     bool terminating_ = false;
+    std::unique_ptr<StepExchange> exchange_;  // --mpi
+    std::optional<int> abort_code_;           // of a task that has ended the step
     int least_exit_code_ = 0;  // of srun itself, when the step could not run properly
 };
 

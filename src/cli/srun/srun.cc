@@ -19,6 +19,7 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/mpi_kind.h"
 #include "model/table.h"
 #include "model/task_bind.h"
 #include "model/times.h"
@@ -168,7 +169,8 @@ void warn_of_no_affinity(const Config& config, JobOptions& options) {
 // --mpi=list: the kinds that --mpi takes by the names that Slurm lists.
 std::optional<int> list_mpi_if_asked(const JobOptions& options, Streams& streams) {
     if (!options.mpi_list) return {};
-    streams.out("MPI plugin types are...\n\tnone\n");
+    streams.out("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n");
+    streams.out("specific pmix plugin versions available: pmix_v4\n");
     return 0;
 }
 
@@ -397,6 +399,8 @@ private:
         if (request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
         if (options_.label) environment.set("SLURM_LABELIO", "1");
+        const std::string mpi(mpi_server(options_.mpi));
+        if (!mpi.empty()) environment.set("SLURM_MPI_TYPE", options_.mpi);
         set_shape_variables(environment, request.shape);
         if (own_job) environment.set("SLURM_JOB_NAME", request.name);
         if (!own_job) forget_job_gpus(step.job(), environment);
@@ -411,6 +415,7 @@ private:
         spec.set_preserve_env(options_.preserve_env);
         spec.set_kill_on_bad_exit(options_.kill_on_bad_exit.value_or(false));
         set_task_binding(options_, spec);
+        spec.set_mpi(mpi);
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
         spec.set_acctg_freq(request.acctg_freq);

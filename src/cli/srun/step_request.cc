@@ -6,6 +6,7 @@
 #include "cli/common/job_setup.h"
 #include "model/distribution.h"
 #include "model/hostlist.h"
+#include "model/process_mapping.h"
 #include "model/task_bind.h"
 #include "protocol/convert.h"
 
@@ -186,6 +187,21 @@ std::uint32_t task_count(const wire::StepCreated& step) {
     return count;
 }
 
+namespace {
+
+// MPI libraries ask which tasks share a node.
+std::string mapping_of(const std::vector<std::vector<std::uint32_t>>& layout, std::size_t tasks) {
+    std::vector<std::uint32_t> node_of_task(tasks);
+    for (std::size_t node = 0; node < layout.size(); ++node) {
+        for (std::uint32_t task : layout[node]) {
+            node_of_task[task] = static_cast<std::uint32_t>(node);
+        }
+    }
+    return print_process_mapping(node_of_task);
+}
+
+}  // namespace
+
 std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
                                                const wire::TaskSpec& spec,
                                                const std::string& hosts) {
@@ -203,6 +219,7 @@ std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
     common.set_total_tasks(task_count(step));
     common.set_step_nodes(Hostlist(names).to_string());
     common.set_tasks_per_node(fold_counts(counts));
+    if (!spec.mpi().empty()) common.set_process_mapping(mapping_of(layout, common.total_tasks()));
     std::vector<wire::LaunchTasks> messages(layout.size(), common);
     for (std::size_t rank = 0; rank < layout.size(); ++rank) {
         messages[rank].set_node(names[rank]);
