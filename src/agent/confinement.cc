@@ -81,8 +81,10 @@ void limit_memory(const Site& site, std::uint64_t step_memory, std::uint64_t job
     const MemoryLimit job = memory_limit(site, job_memory), step = memory_limit(site, step_memory);
     result.set_job_memory(job.bytes);
     if (job.swap) result.set_job_swap(*job.swap);
-    result.set_step_memory(step.bytes);
-    if (step.swap) result.set_swap(*step.swap);
+    if (step_memory > 0 || job_memory == 0) {  // else the limit of the job holds
+        result.set_step_memory(step.bytes);
+        if (step.swap) result.set_swap(*step.swap);
+    }
     const CgroupConfig& demand = site.config.cgroup;
     if (demand.constrain_swap_space && demand.memory_swappiness) {
         result.set_swappiness(*demand.memory_swappiness);

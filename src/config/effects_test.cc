@@ -153,8 +153,8 @@ TEST(ConfigEffects, RequeueExit) {
 
 TEST(ConfigEffects, RequeueExitHold) {
     expect_effect({"RequeueExitHold=3",
-                   "submit a\npass\nend a code=3\nexpect a pending JobHeldUser\nat 9\n"
-                   "expect a pending JobHeldUser\nrelease a\nat 10\nexpect a running",
+                   "submit a\npass\nend a code=3\nexpect a special_exit JobHeldUser\nat 9\n"
+                   "expect a special_exit JobHeldUser\nrelease a\nat 10\nexpect a running",
                    "submit a\npass\nend a code=3\nexpect a failed"});
 }
 

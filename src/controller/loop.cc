@@ -132,6 +132,7 @@ Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     decided.snapshot = decider_.cluster().take_snapshot(turn.now);
     decided.orders = std::move(decisions.orders);
     decided.mails = std::move(decisions.mails);
+    decided.programs = std::move(decisions.programs);
     for (Reply& reply : decisions.replies) pack_answer(std::move(reply), decided);
     hand_out_questions(decided);
     return decided;

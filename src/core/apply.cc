@@ -35,6 +35,16 @@ void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
     cluster.edit_job(job.id)->run.warned = true;
 }
 
+void on_time_limit_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (job.time_limit.unlimited()) return;
+    const Time end = end_by_limit(cluster, job);
+    if (now >= end) {
+        end_running(cluster, now, job.id, KillReason::TimeLimit, effects);
+    } else {  // requeued or given more time since
+        cluster.add_timer({end, TimerKind::TimeLimit, job.id.value});
+    }
+}
+
 void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effects) {
     auto job = cluster.find_job(JobId{timer.subject});
     if (!job) return;
@@ -45,16 +55,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             if (job->reason == Reason::BeginTime) cluster.edit_job(job->id)->reason = Reason::None;
             enqueue(cluster, cluster.job(job->id), now);
             return;
-        case TimerKind::TimeLimit: {
-            if (!running || job->time_limit.unlimited()) return;
-            Time end = end_by_limit(cluster, *job);
-            if (now >= end) {
-                end_running(cluster, now, job->id, KillReason::TimeLimit, effects);
-            } else {  // requeued or given more time since
-                cluster.add_timer({end, TimerKind::TimeLimit, job->id.value});
-            }
+        case TimerKind::TimeLimit:
+            if (running) on_time_limit_timer(cluster, now, *job, effects);
             return;
-        }
         case TimerKind::Warn:
             if (!running || job->run.warned || !job->request->warn_signal ||
                 job->time_limit.unlimited())

@@ -61,7 +61,7 @@ TEST(Gres, IsReadInEverySpelling) {
         {"gres:gpu:2", "gpu:2"},
         {"gpu:a40=2", "gpu:a40:2"},
         {"gpu=2", "gpu:2"},
-        {"gpu:1k", "gpu:1024"},
+        {"gpu:1k", "gpu:1K"},
         {"none", ""},
         {"NONE", ""},
         {"gpu:a40:1,nic:2", "gpu:a40:1,nic:2"},

@@ -62,7 +62,7 @@ Numbers expand_groups(const std::vector<PlacedCpu>& cpus, const std::vector<Plac
 class CpuPicker {
 public:
     // With `by_core`, a core of which a task has a CPU is not given to the next tasks.
-    CpuPicker(const std::vector<PlacedCpu>& cpus, Group socket, Distribution distribution,
+    CpuPicker(const std::vector<PlacedCpu>& cpus, Group socket, CpuDistribution distribution,
               bool by_core)
         : spread_(distribution.sockets), by_core_(by_core) {
         std::map<std::uint32_t, std::vector<PlacedCpu>> sockets;
@@ -227,7 +227,7 @@ Result<std::vector<Numbers>> domain_cpus(const StepCpus& step, const BindDemand&
 
 }  // namespace
 
-Distribution distribution_of(std::string_view text) {
+CpuDistribution cpu_distribution_of(std::string_view text) {
     const std::vector<std::string_view> parts = split(text.substr(0, text.find(',')), ':');
     auto spread = [&](std::size_t part, Spread otherwise) {
         if (parts.size() <= part) return otherwise;

@@ -26,13 +26,13 @@ struct PlacedCpu {
 // Block: a socket (core) is filled before the next one is used. Cyclic: each task starts on the
 // next one and has its CPUs there, if they are enough. Fcyclic: so does each CPU of a task.
 enum class Spread : std::uint8_t { Block, Cyclic, Fcyclic };
-struct Distribution {
+struct CpuDistribution {
     Spread sockets = Spread::Cyclic;
     Spread cores = Spread::Block;
-    bool operator==(const Distribution&) const = default;
+    bool operator==(const CpuDistribution&) const = default;
 };
 // Of the text of --distribution, "block:cyclic:block,pack": its second and third part.
-Distribution distribution_of(std::string_view text);
+CpuDistribution cpu_distribution_of(std::string_view text);
 
 struct StepCpus {
     std::vector<PlacedCpu> cpus;  // of the step, core by core
@@ -45,7 +45,7 @@ struct BindDemand {
     std::size_t tasks = 1;                // on this node
     std::uint32_t cpus_per_task = 1;
     bool one_thread_per_core = false;
-    Distribution distribution = {};
+    CpuDistribution distribution = {};
     std::vector<Numbers> near = {};  // by task: CPUs close to its devices; empty: no preference
 };
 

@@ -56,7 +56,7 @@ std::string masks(const StepCpus& step, std::string_view bind, std::size_t tasks
     return masks(step, {.bind = bind.empty() ? TaskBind{} : parse_cpu_bind(bind).value(),
                         .tasks = tasks,
                         .cpus_per_task = cpus,
-                        .distribution = distribution_of(distribution)});
+                        .distribution = cpu_distribution_of(distribution)});
 }
 
 const StepCpus kNode = whole(machine(2, 4, 2));
@@ -221,13 +221,13 @@ TEST(TaskCpus, CpusCloseToTheDevicesOfATaskArePreferred) {
 }
 
 TEST(TaskCpus, TheTextOfADistribution) {
-    EXPECT_EQ(distribution_of(""), (Distribution{}));
-    EXPECT_EQ(distribution_of("cyclic"), (Distribution{}));
-    EXPECT_EQ(distribution_of("block:block,pack"), (Distribution{.sockets = Spread::Block}));
-    EXPECT_EQ(distribution_of("block:fcyclic:cyclic"),
-              (Distribution{.sockets = Spread::Fcyclic, .cores = Spread::Cyclic}));
-    EXPECT_EQ(distribution_of("block:*:fcyclic"),
-              (Distribution{.sockets = Spread::Cyclic, .cores = Spread::Fcyclic}));
+    EXPECT_EQ(cpu_distribution_of(""), (CpuDistribution{}));
+    EXPECT_EQ(cpu_distribution_of("cyclic"), (CpuDistribution{}));
+    EXPECT_EQ(cpu_distribution_of("block:block,pack"), (CpuDistribution{.sockets = Spread::Block}));
+    EXPECT_EQ(cpu_distribution_of("block:fcyclic:cyclic"),
+              (CpuDistribution{.sockets = Spread::Fcyclic, .cores = Spread::Cyclic}));
+    EXPECT_EQ(cpu_distribution_of("block:*:fcyclic"),
+              (CpuDistribution{.sockets = Spread::Cyclic, .cores = Spread::Fcyclic}));
 }
 
 }  // namespace

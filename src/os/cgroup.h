@@ -54,7 +54,6 @@ struct CgroupLimits {
     bool oom_kills_all = false;                    // of the step; v2 only
     std::string job_cpus = {};                     // "0-3,8"; empty: all
     std::string step_cpus = {};
-    bool oom_kills_all = false;                    // of the step; v2 only
     std::vector<std::string> devices_denied = {};  // device files
 };
 

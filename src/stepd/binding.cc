@@ -63,7 +63,7 @@ Result<BoundTasks> bind_all(const wire::StepOrder& order, const TaskBind& bind) 
     demand.tasks = static_cast<std::size_t>(order.tasks().task_ids_size());
     demand.cpus_per_task = std::max(1u, spec.cpus_per_task());
     demand.one_thread_per_core = spec.one_thread_per_core();
-    demand.distribution = distribution_of(spec.distribution());
+    demand.distribution = cpu_distribution_of(spec.distribution());
     demand.near = TRY(close_cpus(order));
     return bind_tasks(cpus_of_step(order.binding()), demand);
 }

@@ -123,6 +123,7 @@ JobOptions read(const Variable& variable, const Given& given) {
             << variable.name;
     }
     options.sources.clear();
+    options.values.clear();
     return options;
 }
 

@@ -79,7 +79,8 @@ Decisions Decider::finish() {
         const auto index = cluster_->find_node(answered->node);
         decisions.orders.push_back(
             {std::move(answered->node),
-             NodeWelcome{index.value_or(NodeIndex{}), std::move(answered->error)}});
+             NodeWelcome{index.value_or(NodeIndex{}), std::move(answered->error),
+                         std::move(answered->jobs)}});
     }
     for (Effect& effect : effects_) pack(effect, decisions);
     effects_.clear();
@@ -94,6 +95,8 @@ void Decider::pack(Effect& effect, Decisions& decisions) const {
                 decisions.replies.push_back(std::move(it));
             } else if constexpr (std::is_same_v<Kind, SendMail>) {
                 decisions.mails.push_back(std::move(it));
+            } else if constexpr (std::is_same_v<Kind, RunJobProgram>) {
+                decisions.programs.push_back(std::move(it));
             } else if constexpr (!std::is_same_v<Kind, NodeAnswered>) {
                 const std::string& name = node_names_->at(it.node.value);
                 decisions.orders.push_back({name, std::move(it)});

@@ -22,10 +22,11 @@ namespace sluice {
 struct NodeWelcome {
     NodeIndex index;
     std::optional<Error> error;
+    std::vector<RunId> jobs = {};
 };
 struct NodeOrder {
     std::string node;
-    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob, RebootNode> order;
+    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob, RebootNode, CheckHealth> order;
 };
 
 // All that a turn has decided. Nothing of it may happen before the changes are stored.
@@ -35,6 +36,7 @@ struct Decisions {
     std::vector<Reply> replies;
     std::vector<NodeOrder> orders;  // welcomes first
     std::vector<SendMail> mails;
+    std::vector<RunJobProgram> programs;
 };
 
 class Decider {

@@ -139,7 +139,7 @@ def test_requeue_exit(make_cluster):
     assert cluster.run_job("exit 7", "--no-requeue")[0]["JobState"] == "FAILED"
     held = cluster.submit("exit 8")
     record = cluster.wait_for(lambda: cluster.job(held).get("Restarts") == "1" and cluster.job(held))
-    assert (record["JobState"], record["Priority"]) == ("PENDING", "0")
+    assert (record["JobState"], record["Priority"]) == ("SPECIAL_EXIT", "0")
     cluster.run("scancel", held)
 
 

@@ -52,7 +52,8 @@ def load_accounts(cluster):
 
 
 def sacct(cluster, *options):
-    return rows(cluster.run("sacct", "-a", "-D", "-P", "-S", "2026-11-18", "-E", "2026-11-19", *options).stdout)
+    return rows(cluster.run("sacct", "-a", "-D", "-P", "--delimiter=^", "-S", "2026-11-18", "-E", "2026-11-19",
+                            *options).stdout, "^")
 
 
 @pytest.mark.parametrize("dbd", [None, "DebugLevel=info"], ids=["own", "slurmdbd"])

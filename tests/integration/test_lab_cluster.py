@@ -264,6 +264,7 @@ def test_a_job_of_short_and_user_overcap_fills_the_limit_first_and_spills_over(l
     assert sorted(partitions) == ["short", "short", "user-overcap", "user-overcap"]
     assert partitions[:2] == ["short", "short"]
     labs.run("scancel", jobs[0])
+    labs.wait_end(jobs[0])
     [later] = submit(labs, ANN, "-p", "short,user-overcap", "--gres=gpu:8")
     wait_queue(labs, [later], "RUNNING", "short")
 

@@ -2,6 +2,7 @@
 when a rank, srun, slurmstepd or the PMIx server dies."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -129,6 +130,20 @@ def ranks(program):
     return out.split()
 
 
+def own(cluster, pattern):
+    """Processes of this cluster whose title begins with the pattern; others may run beside it."""
+    found, ours = [], cluster.processes()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            title = (entry / "cmdline").read_bytes().decode(errors="replace")
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if re.match(pattern, title) and (int(entry.name) in ours or parent in ours):
+            found.append(int(entry.name))
+    return found
+
+
 COMPUTES, FENCES = ("allreduce", "2000000000"), ("late",)
 
 
@@ -145,8 +160,7 @@ def test_srun_that_is_killed_leaves_nothing(shared, programs, flavour, words):
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_a_slurmstepd_that_is_killed_ends_the_step(shared, programs, flavour):
     srun = start(shared, flavour, programs, *COMPUTES)
-    supervisors = subprocess.run(["pgrep", "-f", r"^slurmstepd: \[[0-9]+\.0\]"], capture_output=True, text=True).stdout.split()
-    os.kill(int(supervisors[0]), signal.SIGKILL)
+    os.kill(own(shared, r"slurmstepd: \[\d+\.0\]")[0], signal.SIGKILL)
     out, err = srun.communicate(timeout=30)
     assert srun.returncode != 0 and "connection to the step lost" in err
     shared.wait_for(lambda: not ranks(programs[flavour]), what="the ranks to end")
@@ -154,8 +168,7 @@ def test_a_slurmstepd_that_is_killed_ends_the_step(shared, programs, flavour):
 
 def test_a_pmix_server_that_is_killed_ends_the_step(shared, programs):
     srun = start(shared, "openmpi", programs, *COMPUTES)
-    server = subprocess.run(["pgrep", "-f", r"^sluice-pmix: "], capture_output=True, text=True).stdout.split()[0]
-    os.kill(int(server), signal.SIGKILL)
+    os.kill(own(shared, "sluice-pmix: ")[0], signal.SIGKILL)
     out, err = srun.communicate(timeout=30)
     assert srun.returncode != 0 and "sluice-pmix of node" in err
     shared.wait_for(lambda: not ranks(programs["openmpi"]), what="the ranks to end")

@@ -9,7 +9,7 @@ HOOK = """#!/bin/sh
 [ "$SCRATCH" = "$SLURM_TMPDIR" ]
 """
 
-SHOW = 'echo "$SLURMD_NODENAME $SCRATCH $SLURM_TMPDIR"; ls -A "$SCRATCH"; echo text > "$SCRATCH/${SLURM_STEP_ID:-batch}.$SLURM_PROCID"'
+SHOW = 'echo "$SLURMD_NODENAME $SCRATCH $SLURM_TMPDIR"; ls -A "$SCRATCH"; echo text > "$SCRATCH/$SLURM_STEP_ID.$SLURM_PROCID"'
 
 
 def bases(cluster):
@@ -47,7 +47,7 @@ def test_every_node_of_a_job_has_one_around_its_programs(make_cluster):
         assert f"{task}: 0.{task}" in lines  # the second step finds what the first has left on its node
         assert f"{task}: 0.{1 - task}" not in lines
         found = cluster.wait_file(f"epilog.{name}").split()
-        assert sorted(found) == sorted(["prolog", f"0.{task}", f"1.{task}"] + (["batch.0"] if name == "n1" else []))
+        assert sorted(found) == sorted(["prolog", f"0.{task}", f"1.{task}"] + (["-5.0"] if name == "n1" else []))
     wait_removed(cluster)
 
 

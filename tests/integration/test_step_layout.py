@@ -106,7 +106,7 @@ def test_a_job_hands_its_distribution_on(shared):
 def test_an_arbitrary_distribution_names_the_node_of_each_task(shared, tmp_path, in_job):
     hosts = tmp_path / "hosts"
     hosts.write_text("n3\nn1\nn3\n")
-    before = ["salloc", "-w", "n[1-3]", "-N3", "-n6"] if in_job else []
+    before = ["salloc", "-w", "n[1-3]", "-N3", "--ntasks-per-node=2"] if in_job else []
     expected = ["0 n3 1", "1 n1 0", "2 n3 1"]
     result = shared.run(*before, "srun", "-m", "arbitrary", "-w", "n3,n1,n3", "sh", "-c", SHOW)
     assert lines(result) == expected

@@ -17,7 +17,7 @@ echo "nobody needs to see this"
 """
 
 EPILOG = """#!/bin/sh
-echo "$SLURM_SCRIPT_CONTEXT $(id -u) $(pwd) $SLURM_PROCID ${{SCRATCH-unset}}" >> {dir}/work/epilog.$SLURM_JOB_ID
+echo "$SLURM_SCRIPT_CONTEXT $(id -u) $(pwd) $SLURM_PROCID ${{UNWANTED-unset}}" >> {dir}/work/epilog.$SLURM_JOB_ID
 echo "nobody sees this"
 echo "epilog was here" >&2
 """

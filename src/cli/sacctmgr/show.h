@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cli/sacctmgr/sacctmgr.h"
-#include "policy/words.h"
 #include "model/policy.h"
+#include "policy/words.h"
 
 namespace sluice {
 

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/words.h"
 #include "cli/sluice/lab_plan.h"
 #include "cli/sluice/policy_cluster.h"
 #include "cli/sluice/sluice.h"
+#include "policy/words.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/job/step_nodes.h"
-#include "model/distribution.h"
 #include "core/place/use.h"
+#include "model/distribution.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/node_counts.h"
@@ -168,6 +168,8 @@ std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const Step
     constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
     if (share.memory == 0) return kAny;  // memory is not counted here
     if (demand.mem_per_node) return *demand.mem_per_node <= free ? kAny : 0;
+    // With --overcommit tasks share CPUs, and so the memory of these.
+    if (demand.overcommit) return demand.mem_per_cpu.value_or(0) <= free ? kAny : 0;
     const Megabytes each = demand.mem_per_cpu.value_or(0) * cpus_each(demand);
     return each == 0 ? kAny : static_cast<std::uint32_t>(free / each);
 }

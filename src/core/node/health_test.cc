@@ -51,7 +51,7 @@ TEST(Health, NodesOfTheWantedStatesRunTheProgram) {
 
 TEST(Health, InACycleEachNodeHasOneTurn) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n[1-6]"), "");
+    ASSERT_EQ(world.run("nodes n[1-6]\n pass"), "");
     configure(world, {.cycle = true});
     EXPECT_EQ(checked(world, 0), (Nodes{0, 4}));
     EXPECT_EQ(checked(world, 1), (Nodes{1, 5}));
@@ -61,7 +61,7 @@ TEST(Health, InACycleEachNodeHasOneTurn) {
 
 TEST(Health, TheTimerGoesOnAndThereIsOne) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1"), "");
+    ASSERT_EQ(world.run("nodes n1\n pass"), "");
     configure(world, {});
     configure(world, {});
     EXPECT_EQ(world.cluster().subjects_of(TimerKind::HealthCheck).size(), 1u);

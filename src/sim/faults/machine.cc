@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-constexpr double kSpawnFails = 0.003, kPrologFails = 0.003, kEpilogFails = 0.003;
+constexpr double kSpawnFails = 0.003, kPrologFails = 0.01, kEpilogFails = 0.01;
 constexpr double kUnkillable = 0.005;
 constexpr std::int64_t kHookMost = 10;  // seconds
 constexpr ExitStatus kTerminated{.code = 0, .signal = 15};
