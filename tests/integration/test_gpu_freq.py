@@ -106,12 +106,14 @@ def test_salloc_and_the_environment_hand_it_on(clocked, nvml):
     nvml.calls()
     clocked.run("salloc", "--gres=gpu:1", "srun", "true", env={"SALLOC_GPU_FREQ": "low"})
     assert nvml.calls() == [SET.format(877, 135), "gpu0 reset"]
+    wait_for_gpus(clocked)
     record, _ = clocked.run_job("true", "--gres=gpu:1", env={"SBATCH_GPU_FREQ": "high"})
     assert clocked.run("squeue", "-h", "-j", record["JobId"], "-t", "all", "-O", "tres-freq").stdout.strip() == "gpu:high"
     assert nvml.calls() == [SET.format(877, 1380), "gpu0 reset"]
 
 
 def test_that_they_cannot_be_set_is_said_and_no_more(clocked, nvml):
+    wait_for_gpus(clocked)
     (nvml.directory / "forbidden").touch()
     try:
         done = clocked.run("srun", "--gres=gpu:1", "--gpu-freq=low", "echo", "runs")
@@ -128,6 +130,7 @@ def test_slurm_conf_says_what_those_get_who_do_not_ask(nvml):
         nvml.calls()
         assert cluster.run("srun", "--gres=gpu:1", "true").stderr == ""
         assert nvml.calls() == [SET.format(877, 135), "gpu0 reset"]
+        wait_for_gpus(cluster)
         cluster.run("srun", "--gres=gpu:1", "--gpu-freq=high", "true")
         assert nvml.calls() == [SET.format(877, 1380), "gpu0 reset"]
     finally:
