@@ -18,10 +18,10 @@ namespace {
 
 // {text}, {bytes}, {auto_id} and {options} are those of the engine.
 constexpr std::string_view kTables[] = {
-    "CREATE TABLE IF NOT EXISTS meta (name {text} NOT NULL PRIMARY KEY, value BIGINT NOT "
-    "NULL){options}",
-    "CREATE TABLE IF NOT EXISTS sequences (cluster {text} NOT NULL PRIMARY KEY, applied BIGINT NOT "
-    "NULL){options}",
+    R"(CREATE TABLE IF NOT EXISTS meta (name {text} NOT NULL PRIMARY KEY,
+        value BIGINT NOT NULL){options})",
+    R"(CREATE TABLE IF NOT EXISTS sequences (cluster {text} NOT NULL PRIMARY KEY,
+        applied BIGINT NOT NULL){options})",
     R"(CREATE TABLE IF NOT EXISTS jobs (cluster {text} NOT NULL, job BIGINT NOT NULL,
         restarts BIGINT NOT NULL, array_job BIGINT NOT NULL, uid BIGINT NOT NULL,
         gid BIGINT NOT NULL, account {text} NOT NULL, association BIGINT NOT NULL,

@@ -147,8 +147,10 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
     return result;
 }
 
+namespace {
+
 // Where the memory of a step cannot be counted by its cgroup, it is read from /proc.
-static void try_memory_count(Site& site) {
+void try_memory_count(Site& site) {
     if (site.config.job_acct_gather_type != "jobacct_gather/cgroup") return;
     Result<Cgroup> made = Cgroup::create(cgroup_place(site, 0, "probe"), {.count_memory = true});
     site.counts_memory = made.has_value();
@@ -161,6 +163,8 @@ static void try_memory_count(Site& site) {
                         made.error().detail));
     }
 }
+
+}  // namespace
 
 void try_confinement(Site& site) {
     try_memory_count(site);

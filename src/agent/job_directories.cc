@@ -27,7 +27,7 @@ bool remove_files(const std::string& directory) {
 
 void JobDirectories::remove_spare(const std::string& spool) {
     for (const std::string& name : list_directory(spool)) {
-        if (name.starts_with(kSpare)) remove_tree(spool + "/" + name);
+        if (name.starts_with(kSpare)) remove_tree(absolute_path(name, spool));
     }
 }
 

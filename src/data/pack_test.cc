@@ -1,5 +1,6 @@
 #include "data/pack.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -231,7 +231,7 @@ void PmixServer::answer(const wire::Parcel& question) {
     };
     const pmix_status_t status = PMIx_server_dmodex_request(&task, respond, answer.get());
     if (status == PMIX_SUCCESS) {
-        answer.release();
+        (void)answer.release();  // respond() owns it
     } else {
         answer->send(status, {});
     }

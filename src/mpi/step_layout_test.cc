@@ -6,7 +6,7 @@ namespace sluice {
 namespace {
 
 wire::PmixSetup setup(const char* mapping, std::uint32_t tasks, std::uint32_t node,
-                      std::vector<std::uint32_t> own) {
+                      const std::vector<std::uint32_t>& own) {
     wire::PmixSetup setup;
     setup.mutable_run()->set_job(12);
     setup.mutable_run()->set_step(3);

@@ -76,7 +76,9 @@ bool wants_batch(const NodeState& state, const JobKey& job) {
 }
 
 Result<void> may_launch(const NodeState& state, const RunKey& run, Time issued) {
-    const auto refused = [](std::string why) { return Error{ErrorCode::LaunchFailed, why}; };
+    const auto refused = [](std::string why) {
+        return Error{ErrorCode::LaunchFailed, std::move(why)};
+    };
     if (state.never_start.contains(run)) {
         return refused(fmt::format("step {} was cancelled before it started", print_run(run)));
     }
