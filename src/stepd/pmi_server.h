@@ -1,6 +1,6 @@
 // stepd/pmi_server.h
 //
-// Serves PMI-1 and PMI-2 to the tasks of a node: who they are, pairs that they put, and fences
+// Serves PMI-1 and PMI-2 to the tasks of a node: their numbers, pairs that they put, and fences
 // after which each task sees the pairs of all (srun --mpi=pmi2). A task can neither fill our memory
 // nor make us wait: commands and pairs have limits, and a task that does not read its answers is
 // not read either.
