@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/limit_book.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
@@ -84,6 +85,7 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
         TimeLimit limit{now + rest - *job.run.start_time - job.run.suspended};
         if (limit < job.time_limit) cluster.edit_job(id)->time_limit = limit;
         set_clocks(cluster, cluster.job(id));
+        count_job(cluster, cluster.job(id));  // it uses fewer minutes
     }
 }
 
