@@ -132,7 +132,7 @@ void FaultWorld::step_clock(Dice& dice) {
 void FaultWorld::set_clock(Seconds offset) {
     const Seconds step = offset - clock_offset_;
     if (!cluster_ && (step > kUnseenMost || step < -kUnseenMost))
-        return later(Seconds{5}, [this, offset] { set_clock(offset); });
+        return later(Seconds{5}, [this, offset] { set_clock(calm_ ? Seconds{0} : offset); });
     log(fmt::format("the controller's clock is set by {} s", step.count()));
     if (!cluster_) steps_unseen_ += step;
     clock_offset_ = offset;

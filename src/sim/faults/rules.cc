@@ -110,13 +110,15 @@ bool is_below(const AssociationTree& tree, const Association& one, std::uint32_t
                        [&](const Association* each) { return each->id == above; });
 }
 
-// Adds up what jobs of the association and those below it hold. A job whose QOS has the same limit
-// is not bound by this one, and may have started after the others: it is left out.
-std::uint64_t held_below(const Cluster& cluster, std::uint32_t association,
+// Adds up what jobs of the association and those below it hold when `starting` starts. A job whose
+// QOS has the same limit is not bound by this one, and may have started after the others: it is
+// left out.
+std::uint64_t held_below(const Cluster& cluster, const Job& starting, std::uint32_t association,
                          const std::function<bool(const Qos&)>& replaces,
                          const std::function<std::uint64_t(const Job&)>& amount) {
     const AssociationTree& tree = cluster.associations();
     std::uint64_t sum = 0;
+    if (replaces(*find_qos(cluster, starting.request->qos))) return 0;
     cluster.jobs().for_each([&](const Job& job) {
         const Association* own = holds_nodes(job) ? association_of(cluster, job) : nullptr;
         if (!own || !is_below(tree, *own, association)) return;
@@ -134,14 +136,15 @@ std::optional<std::string> association_limits_broken(const Cluster& cluster, con
     for (const Association* each : tree.path(own->id)) {
         const std::uint32_t most_running = each->of_all.running.value_or(kNoLimit);
         const std::uint64_t running = held_below(
-            cluster, each->id, [](const Qos& qos) { return qos.of_all.running.has_value(); }, one);
+            cluster, job, each->id, [](const Qos& qos) { return qos.of_all.running.has_value(); },
+            one);
         if (running > most_running)
             return fmt::format("with {} jobs of {}, which may have {}", running, holder_name(*each),
                                most_running);
         const auto most_cpus = each->of_all.tres.find("cpu");
         if (most_cpus == each->of_all.tres.end()) continue;
         const std::uint64_t cpus = held_below(
-            cluster, each->id, [](const Qos& qos) { return qos.of_all.tres.contains("cpu"); },
+            cluster, job, each->id, [](const Qos& qos) { return qos.of_all.tres.contains("cpu"); },
             [](const Job& other) { return other.run.allocation->cpus(); });
         if (cpus > most_cpus->second)
             return fmt::format("with {} CPUs of {}, which may have {}", cpus, holder_name(*each),
@@ -149,7 +152,7 @@ std::optional<std::string> association_limits_broken(const Cluster& cluster, con
     }
     const std::uint32_t most_each = tree.terms(own->id).of_each.running.value_or(kNoLimit);
     const std::uint64_t running = held_below(
-        cluster, own->id, [](const Qos& qos) { return qos.of_user.running.has_value(); }, one);
+        cluster, job, own->id, [](const Qos& qos) { return qos.of_user.running.has_value(); }, one);
     if (running <= most_each) return {};
     return fmt::format("with {} jobs of {}, each of which may have {}", running, holder_name(*own),
                        most_each);
