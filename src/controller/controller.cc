@@ -122,7 +122,7 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
     const Config& config = live->config;
     std::unique_ptr<AccountingPeer> peer;
     if (config.accounting_type == "accounting_storage/slurmdbd") {
-        peer = std::make_unique<DbdPeer>(live, *authenticator_);
+        peer = std::make_unique<DbdPeer>(published_, *authenticator_);
         if (!config.qos.empty())
             log_error("QOS lines have no effect: slurmdbd has the accounting database");
     } else {

@@ -41,7 +41,7 @@ Result<std::shared_ptr<const Policy>> DbdPeer::policy_after(std::uint64_t versio
     message.set_version(version);
     message.set_host(own_name());
     message.set_port(live_->config.slurmctld_port);
-    message.set_gang(parse_preempt_words(live_->config.preempt_mode).gang);
+    message.set_gang(parse_preempt_words(published_.config.get()->config.preempt_mode).gang);
     const wire::Reply reply = TRY(ask(request));
     if (reply.rows().rows_size() == 0) return std::shared_ptr<const Policy>();
     Policy policy;

@@ -11,8 +11,8 @@ namespace sluice {
 
 class DbdPeer : public AccountingPeer {
 public:
-    DbdPeer(std::shared_ptr<const LiveConfig> live, Authenticator& authenticator)
-        : live_(std::move(live)), authenticator_(authenticator) {}
+    DbdPeer(const PublishedState& published, Authenticator& authenticator)
+        : published_(published), live_(published.config.get()), authenticator_(authenticator) {}
 
     Result<std::uint64_t> last_delivered() override { return deliver({}); }
     Result<std::uint64_t> deliver(const std::vector<NumberedFact>& facts) override;
@@ -24,7 +24,9 @@ private:
     Result<wire::Reply> ask(const wire::Request& request);
     std::string own_name() const;
 
-    const std::shared_ptr<const LiveConfig> live_;
+    const PublishedState& published_;
+    const std::shared_ptr<const LiveConfig>
+        live_;  // of the start; keys of accounting need a restart
     Authenticator& authenticator_;
     std::mutex mutex_;  // the accountant's thread and that of a change ask
     DaemonPeer peer_;

@@ -131,5 +131,7 @@ def test_clusters_tell_whether_jobs_of_a_qos_can_be_suspended(make_cluster):
     wait_for(lambda: "test" in without.run("sacctmgr", "-nP", "show", "cluster").stdout, what="the registration")
     refused = without.run(*suspend, check=False)
     assert refused.returncode == 1 and "GANG in slurm.conf of cluster test" in refused.stderr
-    gang = make_cluster(nodes=1, dbd="", extra="PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG")
-    wait_for(lambda: gang.run(*suspend, check=False).returncode == 0, what="the registration of the other")
+    without.extra = "PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG"
+    without.write_config()
+    without.run("scontrol", "reconfigure")
+    wait_for(lambda: without.run(*suspend, check=False).returncode == 0, what="the changed configuration")
