@@ -44,6 +44,10 @@ public:
     virtual Result<std::vector<UsageImport>> imports_after(const std::string& cluster,
                                                            std::uint64_t number) = 0;
 
+    // ---- corrections of runs that have ended, in one transaction
+    virtual Result<void> replace_jobs(const std::vector<AccountedRun>& runs,
+                                      const std::vector<Transaction>& why) = 0;
+
     // ---- questions. Rows come in the order of sacct: by job, then by run.
     virtual Result<void> jobs(const JobSelection& selection, Time now,
                               const std::function<Result<void>(AccountedRun)>& each) = 0;

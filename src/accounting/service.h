@@ -60,7 +60,8 @@ public:
     Result<void> roll_up(Time now);  // of all clusters
     Result<void> purge(const std::vector<PurgeRule>& rules, Time now,
                        const std::string& archive_directory);
-    // Purge, LoadArchive and Import, of an administrator. Returns rows of the answer.
+    // Purge, LoadArchive and Import, of an administrator; ModifyJobs (modify_jobs.cc). Returns rows
+    // of the answer.
     Result<std::vector<std::string>> obey(const AccountingOrder& order,
                                           const AccountingCaller& viewer, Time now);
     Result<std::vector<UsageImport>> imports_after(const std::string& cluster,
@@ -80,6 +81,8 @@ private:
                                                 const UsageQuestion& usage,
                                                 const AccountingView& view);
     std::vector<std::string> cluster_names() const;
+    Result<std::vector<std::string>> modify_jobs(const AccountingOrder& order,
+                                                 const AccountingCaller& actor, Time now);
 
     const ServiceOptions options_;
     std::mutex writer_mutex_;

@@ -54,6 +54,16 @@ public:
         return ask([&] { return accounting::imports_after(*database_, cluster, number); });
     }
 
+    Result<void> replace_jobs(const std::vector<AccountedRun>& runs,
+                              const std::vector<Transaction>& why) override {
+        return sql::transact(*database_, [&]() -> Result<void> {
+            for (const AccountedRun& run : runs)
+                TRY(accounting::put_fact(*database_, run.cluster, run.job));
+            for (const Transaction& each : why) TRY(accounting::put_transaction(*database_, each));
+            return {};
+        });
+    }
+
     Result<void> put_script(const std::string& hash, std::string_view bytes) override {
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         const std::string put =

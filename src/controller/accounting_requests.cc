@@ -91,6 +91,7 @@ Result<wire::Reply> obey(Services& services, const AccountingCaller& viewer,
         case AccountingOrder::Kind::Purge:
         case AccountingOrder::Kind::LoadArchive:
         case AccountingOrder::Kind::Import:
+        case AccountingOrder::Kind::ModifyJobs:
             break;
     }
     for (std::string& row : TRY(services.accounting->obey(order, viewer, wall_clock())))

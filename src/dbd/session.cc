@@ -128,6 +128,7 @@ Result<wire::Reply> obey(DbdServices& services, const AccountingCaller& viewer,
         case Kind::Purge:
         case Kind::LoadArchive:
         case Kind::Import:
+        case Kind::ModifyJobs:
             for (std::string& row : TRY(services.accounting.obey(order, viewer, now)))
                 reply.mutable_rows()->add_rows(std::move(row));
             break;

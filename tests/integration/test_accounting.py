@@ -181,3 +181,45 @@ def test_a_run_that_lost_its_node_is_a_node_failure(make_cluster):
     wait_rows(cluster, [[job, "NODE_FAIL"], [job, "RUNNING"]], "-X", "-D", "-j", job, fields="JobID,State")
     cluster.run("scancel", job)
     cluster.start_node(node)  # which ends what it still runs
+
+
+def test_notes_on_jobs_that_have_ended(accounted):
+    job, other = (accounted.submit("true", user=user) for user in ("nobody", "root"))
+    live = accounted.submit("true", "--hold", user="nobody")
+    for each in (job, other):
+        accounted.wait_end(each)
+        wait_rows(accounted, [[each, "COMPLETED"]], "-X", "-j", each, fields="JobID,State")
+
+    def modify(*words, user=None, options="-i"):
+        done = accounted.run("sacctmgr", options, "modify", "job", *words, user=user, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def notes(each):
+        return rows(accounted, "-X", "-j", each, fields="Comment,AdminComment,SystemComment,DerivedExitCode")[0]
+
+    code, text = modify("where", f"jobid={job}", "set", "AdminComment=looked at", "SystemComment=s")
+    assert code == 0 and text.startswith(f" Modified jobs...\n  {job} submitted at 20"), text
+    assert modify("where", f"jobid={job}", "set", "Comment=mine", "DerivedExitCode=7", user="nobody")[0] == 0
+    assert notes(job) == ["mine", "looked at", "s", "7:0"]
+    assert notes(other) == ["", "", "", "0:0"]
+    shown = accounted.run("sacctmgr", "-nP", "show", "transactions", "format=action,actor,where,info").stdout
+    assert f"Modify Job|nobody|jobid={job}|comment='mine', derived_ec='7'" in shown
+
+    refused = {
+        ("where", f"jobid={other}", "set", "Comment=x"): "belongs to another user",
+        ("where", f"jobid={job}", "set", "AdminComment=x"): "only operators may set this of a job",
+        ("where", f"jobid={live}", "set", "Comment=x"): f"job {live} has not ended: use scontrol update JobId={live}",
+        ("where", "jobid=999", "set", "Comment=x"): "Nothing modified",
+        ("where", "jobid=abc", "set", "Comment=x"): "Bad job/step specified: abc",
+        ("where", f"jobid={job}", "set", "DerivedExitCode=256"): "Invalid value for DerivedExitCode (256)",
+        ("where", f"jobid={job}", "set", "Colour=red"): "Unknown option: Colour=red",
+        ("where", "colour=red", "set", "Comment=x"): "Unknown condition: colour=red",
+        ("where", f"jobid={job}"): "You didn't give me anything to set",
+    }
+    for words, complaint in refused.items():
+        code, text = modify(*words, user="nobody")
+        assert code == 1 and complaint in text, (words, text)
+    code, text = modify("where", f"jobid={job}", "set", "NewWCKey=none")
+    assert code == 1 and "no wckey none" in text
+    assert modify("where", f"jobid={job}", "set", "Comment=y", options="-r")[0] == 1
+    assert notes(job) == ["mine", "looked at", "s", "7:0"]

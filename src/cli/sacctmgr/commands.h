@@ -19,6 +19,9 @@ int shut_accounting_down(AccountingCommand& command);
 int show_accounting_statistics(AccountingCommand& command);  // show stats [ave_time|total_time]
 int clear_accounting_statistics(AccountingCommand& command);
 
+// modify_jobs.cc: modify job where jobid=LIST set Comment=TEXT
+int modify_jobs(AccountingCommand& command);
+
 // show ... --json
 int print_policy_json(AccountingCommand& command, SacctmgrEntity entity, const Policy& policy,
                       const SacctmgrWords& words);

@@ -91,7 +91,7 @@ int change(AccountingCommand& command) {
     const std::string word = command.words.empty() ? "" : command.words[0];
     if (means(word, "federation", 3)) return command.fail("federations are not supported");
     if (Verb == PolicyVerb::Modify && means(word, "job", 1))
-        return command.fail("modify job is not supported: use scontrol update while it is known");
+        return modify_jobs(command);
     const EntityRow* row = find_entity(word);
     const bool is_possible = row && row->is_changeable &&
                              (Verb != PolicyVerb::Modify || row->entity != Entity::Coordinator);
