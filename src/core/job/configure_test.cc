@@ -1,6 +1,7 @@
 // PrologSlurmctld, EpilogSlurmctld, CompleteWait and InactiveLimit.
 #include <gtest/gtest.h>
 
+#include "testkit/count_effects.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -15,21 +16,22 @@ Effects end_program(Scenario& world, const std::string& name, bool failed = fals
     return effects;
 }
 
-template <typename T>
-std::size_t count(const Effects& effects) {
-    std::size_t found = 0;
-    for (const Effect& effect : effects) found += std::holds_alternative<T>(effect) ? 1 : 0;
-    return found;
-}
-
 TEST(Configure, AJobIsLaunchedAfterItsPrologAndOnce) {
     Scenario world;
     ASSERT_EQ(world.run("settings ctldprolog\n nodes n[1-2]\n submit a\n pass\n"
                         " expect a configuring"),
               "");
-    EXPECT_EQ(count<LaunchBatch>(end_program(world, "a")), 1u);
-    EXPECT_EQ(count<LaunchBatch>(end_program(world, "a")), 0u);
+    EXPECT_EQ(count_effects<LaunchBatch>(end_program(world, "a")), 1u);
+    EXPECT_EQ(count_effects<LaunchBatch>(end_program(world, "a")), 0u);
     EXPECT_EQ(world.run("expect a running n1\n end a\n expect a completed"), "");
+}
+
+// The scenario checks what is known of singletons and limits against the jobs.
+TEST(Configure, AJobThatIsNotLaunchedYetIsKnownAsStarted) {
+    Scenario world;
+    EXPECT_EQ(world.run("settings ctldprolog\n nodes n1\n submit a name=x depend=singleton\n pass\n"
+                        " expect a configuring"),
+              "");
 }
 
 TEST(Configure, AJobWhosePrologFailsIsRequeuedOrCancelled) {
@@ -60,7 +62,7 @@ TEST(Configure, ARestartedControllerRunsThePrologAgain) {
     ASSERT_EQ(world.run("settings ctldprolog\n nodes n1\n submit a\n pass\n restart\n at 1\n"
                         " expect a configuring"),
               "");
-    EXPECT_EQ(count<LaunchBatch>(end_program(world, "a")), 1u);
+    EXPECT_EQ(count_effects<LaunchBatch>(end_program(world, "a")), 1u);
     EXPECT_EQ(world.run("expect a running n1"), "");
 }
 
@@ -80,7 +82,7 @@ TEST(Configure, TheEpilogRunsOnceWhenTheNodesAreClean) {
     Effects effects;
     apply(world.cluster(), world.now(), NodeCleaned{NodeIndex{1}, {world.job("a"), 0, kBatchStep}},
           effects);
-    ASSERT_EQ(count<RunJobProgram>(effects), 1u);
+    ASSERT_EQ(count_effects<RunJobProgram>(effects), 1u);
     EXPECT_FALSE(std::get<RunJobProgram>(effects.front()).prolog);
     EXPECT_EQ(world.run("expect a cancelled"), "");
 }

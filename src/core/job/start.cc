@@ -48,7 +48,7 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
         job->run.start_time = now;
         job->run.end_time.reset();
         job->last_sched_eval = now;
-        job->run.configuring = cluster.settings().has_controller_prolog;
+        job->run.configuring = waits_before_launch(cluster.settings());
         job->run.launched = false;
         job->run.overtook = terms.overtakes;
         job->run.allocation = std::make_shared<Allocation>(std::move(terms.allocation));
@@ -67,7 +67,8 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
         terms.reservation.empty() ? nullptr : find_reservation(cluster, terms.reservation);
     if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
-
+    // It counts against limits although it is launched later.
+    if (cluster.job(id).run.configuring) job_is_here(cluster, cluster.job(id));
     prepare_job(cluster, now, id, effects);
 }
 
