@@ -60,6 +60,7 @@ TESTS = {
     "Prolog": "integration/test_prolog.py::test_the_programs_are_told_of_the_job",
     "PrologEpilogTimeout": "integration/test_config_effects.py::test_programs_that_take_too_long",
     "PrologTimeout": "integration/test_config_effects.py::test_programs_that_take_too_long",
+    "PrologFlags": "integration/test_extern.py",
     "PropagateResourceLimits": "integration/test_config_effects.py::test_propagated_limits",
     "PropagateResourceLimitsExcept": "integration/test_config_effects.py::test_propagated_limits",
     "SchedulerParameters": "integration/test_config_effects.py::test_requeue_exit",

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "agent/adoption.h"
 #include "agent/controller_link.h"
 #include "agent/door.h"
 #include "agent/hooks.h"
@@ -63,12 +64,14 @@ public:
                  [this](const wire::AgentOrder& order) { on_order(order); },
                  [this](const wire::AgentReport& done) { jobs_.on_acknowledged(done); }}),
           door_(loop_, authenticator, slow_work_, jobs_),
+          adoption_(loop_, jobs_),
           started_(now()) {}
 
     Result<void> open() {
         loop_.on_signals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR2},
                          [this](int signal) { on_signal(signal); });
         TRY(door_.open(*site_));
+        adoption_.open(*site_);
         jobs_.recover();
         check_health_first([this] {
             link_.start();
@@ -106,6 +109,8 @@ private:
                 return on_registered(order.registered());
             case wire::AgentOrder::kLaunchBatch:
                 return jobs_.launch_batch(order.launch_batch());
+            case wire::AgentOrder::kPrepare:
+                return jobs_.prepare(order.prepare());
             case wire::AgentOrder::kSignal:
                 return jobs_.signal(order.signal());
             case wire::AgentOrder::kTerminate:
@@ -197,6 +202,7 @@ private:
         log_findings(*site_);
         jobs_.replace_site(site_);
         link_.replace_site(site_);
+        adoption_.open(*site_);
     }
 
     void on_signal(int signal) {
@@ -228,6 +234,7 @@ private:
     Jobs jobs_;
     ControllerLink link_;
     Door door_;
+    Adoption adoption_;
     Time started_;
     Seconds heartbeat_interval_{30};
     EventLoop::TimerId heartbeat_timer_ = 0;

@@ -132,8 +132,30 @@ bool has_prolog(const Site& site) {
 
 void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done) {
     const Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
-    run_all(programs_of(site, prolog), variables_of(site, prolog, job), limit, job.user,
-            std::move(done));
+    std::vector<std::string> programs = programs_of(site, prolog);
+    std::vector<std::string> variables = variables_of(site, prolog, job);
+    if (!site.config.prolog_flags.serial || programs.empty())
+        return run_all(std::move(programs), std::move(variables), limit, job.user, std::move(done));
+    run_in_turn([this, programs = std::move(programs), variables = std::move(variables), limit,
+                 user = job.user, done = std::move(done)] {
+        run_all(programs, variables, limit, user, [this, done](int status) {
+            on_turn_ended();
+            done(status);
+        });
+    });
+}
+
+void Hooks::run_in_turn(std::function<void()> start) {
+    if (is_taken_) return waiting_.push_back(std::move(start));
+    is_taken_ = true;
+    start();
+}
+
+void Hooks::on_turn_ended() {
+    is_taken_ = !waiting_.empty();
+    if (!is_taken_) return;
+    loop_.later(std::move(waiting_.front()));
+    waiting_.pop_front();
 }
 
 // One after the other, until one fails.

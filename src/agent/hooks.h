@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -55,8 +56,14 @@ private:
     void start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
                std::function<void(int)> done, AddVariables add_variables = {});
 
+    // PrologFlags=Serial: one job's Prolog or Epilog at a time.
+    void run_in_turn(std::function<void()> start);
+    void on_turn_ended();
+
     EventLoop& loop_;
     std::map<pid_t, Running> running_;
+    std::deque<std::function<void()>> waiting_;  // for their turn
+    bool is_taken_ = false;                      // the turn
     bool is_checking_health_ = false;
 };
 

@@ -40,6 +40,17 @@ std::string key_path(const Site& site) {
     return site.spool + "/controller_key";
 }
 
+// What a credential says, whether or not it is true.
+Result<wire::LaunchCredential> claimed_by(const std::string& credential) {
+    wire::SignedCredential signed_credential;
+    wire::LaunchCredential claimed;
+    if (!signed_credential.ParseFromString(credential) ||
+        !claimed.ParseFromString(signed_credential.payload())) {
+        return Error{ErrorCode::CredentialInvalid, "this is no launch credential"};
+    }
+    return claimed;
+}
+
 // Of a step's job, on one of the step's nodes.
 std::uint64_t job_memory_in(const wire::LaunchCredential& credential, const std::string& node) {
     for (int i = 0; i < std::min(credential.nodes_size(), credential.job_memory_size()); ++i) {
@@ -193,23 +204,41 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     handle(event);
 }
 
+void Jobs::prepare(const wire::PrepareJob& demand) {
+    Result<wire::LaunchCredential> claimed = claimed_by(demand.credential());
+    if (!claimed) return log_error("an order to prepare a job: {}", to_string(claimed.error()));
+    const RunKey run = extern_of(key_of(claimed->run()).job);
+    PrepareOrdered event{.job = {.key = run.job}, .contain = demand.contain()};
+    if (!wants_preparation(node_, run.job)) return handle(event);
+    Result<wire::LaunchCredential> credential = check(demand.credential(), run);
+    if (!credential) {
+        event.refused = credential.error();
+        return handle(event);
+    }
+    wire::StepOrder order = make_order(*credential);
+    order.mutable_container();
+    order.clear_task_prolog();
+    order.clear_task_epilog();
+    event.job = hook_job(order, credential->job());
+    if (Result<void> made = make_directories_of(run.job, order); !made)
+        event.refused = made.error();
+    if (demand.contain()) launches_[run] = {std::move(order), {}};
+    handle(event);
+}
+
 void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     const auto refuse = [&](const Error& error) {
         caller.refuse(std::move(caller.connection), error);
     };
-    wire::SignedCredential signed_credential;
-    wire::LaunchCredential claimed;
-    if (!signed_credential.ParseFromString(launch.credential()) ||
-        !claimed.ParseFromString(signed_credential.payload())) {
-        return refuse({ErrorCode::CredentialInvalid, "this is no launch credential"});
-    }
-    const RunKey run = key_of(claimed.run());
+    const Result<wire::LaunchCredential> claimed = claimed_by(launch.credential());
+    if (!claimed) return refuse(claimed.error());
+    const RunKey run = key_of(claimed->run());
     // Refusals that need no signature come first: they do not use the credential up.
-    Result<void> may_start = check_launch(launch, claimed, site_->node.name);
-    if (caller.identity.user.value != claimed.user() && caller.identity.user.value != 0) {
-        may_start =
-            Error{ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
-                                                       claimed.user(), caller.identity.user.value)};
+    Result<void> may_start = check_launch(launch, *claimed, site_->node.name);
+    if (caller.identity.user.value != claimed->user() && caller.identity.user.value != 0) {
+        may_start = Error{ErrorCode::AccessDenied,
+                          fmt::format("the step belongs to uid {}, you are uid {}", claimed->user(),
+                                      caller.identity.user.value)};
     }
     if (!may_start) return refuse(may_start.error());
     Result<wire::LaunchCredential> credential = check(launch.credential(), run);

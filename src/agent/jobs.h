@@ -40,6 +40,7 @@ public:
     void recover();
 
     void launch_batch(const wire::LaunchBatch& launch);
+    void prepare(const wire::PrepareJob& order);
     // Takes the connection over, or says why not.
     struct Caller {
         Identity identity;
@@ -51,6 +52,10 @@ public:
     // not answered by then is left out. Refused to other users than the job's.
     using UsageAnswer = std::function<void(Result<wire::StepUsages>)>;
     void ask_usage(const wire::AskUsage& question, const Identity& asker, UsageAnswer answer);
+    // adoption.cc: jobs of the user that go on here, the one with the highest number last; and a
+    // process of a login that joins the container of one (PrologFlags=Contain).
+    std::vector<JobKey> jobs_of(std::uint32_t user) const;
+    Result<void> adopt(const JobKey& job, pid_t pid);
     void signal(const wire::SignalJob& order);
     void terminate(const wire::Terminate& order);
     // The controller's jobs of this node: what is left of others goes.

@@ -31,6 +31,8 @@ Result<void> check_launch(const wire::LaunchTasks& launch, const wire::LaunchCre
     if (credential.run().step() == kBatchStep.value) {
         return not_signed("the credential is for a batch script, not for a step");
     }
+    if (credential.run().step() == kExternStep.value)
+        return not_signed("the credential is for the container of a job, not for a step");
     const wire::NodeShare* share = share_of(credential, node);
     if (!share || launch.node() != node) {
         return not_signed(

@@ -39,7 +39,8 @@ void Jobs::signal(const wire::SignalJob& order) {
                          .children = order.children(),
                          .steps = order.steps(),
                          .if_handled = order.if_handled(),
-                         .suspension = order.suspension()}};
+                         .suspension = order.suspension(),
+                         .message = order.message()}};
     if (run.step.value != kAllSteps) event.order.step = run.step;
     handle(event);
 }

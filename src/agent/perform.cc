@@ -80,6 +80,7 @@ void Jobs::perform(const PassSignal& effect) {
     signal.set_steps(effect.order.steps);
     signal.set_if_handled(effect.order.if_handled);
     signal.set_suspension(effect.order.suspension);
+    signal.set_message(effect.order.message);
     line->send(command);
 }
 

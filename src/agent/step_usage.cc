@@ -17,13 +17,16 @@ void Jobs::ask_usage(const wire::AskUsage& question, const Identity& asker, Usag
     UsageQuestion open;
     wire::StepCommand command;
     command.set_ask_usage(number);
+    const bool of_all_jobs = question.all_steps() && question.job() == 0;
     for (const auto& [key, job] : node_.jobs) {
-        if (key.job.value != question.job()) continue;
+        if (!of_all_jobs && key.job.value != question.job()) continue;
         const bool may_ask = asker.user.value == job.hook.user || asker.user.value == 0 ||
                              asker.user.value == site_->slurm_user;
+        if (!may_ask && of_all_jobs) continue;
         if (!may_ask) return answer(Error{ErrorCode::AccessDenied, ""});
         for (const auto& [step, run] : job.runs) {
             const bool is_meant =
+                question.all_steps() ||
                 std::count(question.steps().begin(), question.steps().end(), step.value) > 0;
             StepLine* line = is_meant ? line_to({key, step}) : nullptr;
             if (!line) continue;

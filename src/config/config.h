@@ -60,6 +60,13 @@ struct TaskPluginConfig {
     bool operator==(const TaskPluginConfig&) const = default;
 };
 
+// PrologFlags.
+struct PrologFlags {
+    bool alloc = false, contain = false, defer_batch = false, force_requeue = false;
+    bool no_hold = false, serial = false, x11 = false;
+    bool operator==(const PrologFlags&) const = default;
+};
+
 // A gres.conf line: for the nodes named, or for all when none are.
 struct GresLine {
     std::vector<std::string> nodes;  // empty: every node
@@ -148,7 +155,8 @@ struct Config {
     std::string interactive_step_options = "--interactive --preserve-env --pty $SHELL";
     std::string proctrack_type = "proctrack/cgroup";
     TaskPluginConfig task_plugin;
-    std::string prolog, epilog;            // on the nodes; run as root
+    std::string prolog, epilog;  // on the nodes; run as root
+    PrologFlags prolog_flags;
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
     std::string mpi_default;               // as srun --mpi

@@ -169,7 +169,7 @@ constexpr Key<Config> kKeys[] = {
     {"Prolog",                        Text,           "",                   set<&C::prolog>},
     {"PrologEpilogTimeout",           Number,         "65534",              set_prolog_epilog_timeout},
     {"PrologSlurmctld",               Text,           kNull,                set<&C::prolog_slurmctld>},
-    {"PrologFlags",                   Text,           kNull},
+    {"PrologFlags",                   Text,           kNull,                set_elsewhere},
     {"PrologTimeout",                 Seconds,        "",                   set<&C::prolog_timeout>},
     {"PropagatePrioProcess",          Number,         "0"},
     {"PropagateResourceLimits",       Words,          "ALL",                set<&C::propagate_resource_limits>, kLimitWords},

@@ -331,6 +331,7 @@ Result<void> finish(Draft& draft, Part part) {
     TRY(complete_list_options(config));
     TRY(complete_communication(config));
     TRY(complete_task_plugin(config));
+    TRY(complete_prolog_flags(config));
     TRY(complete_priority(config));
     TRY(check_numbers(config));
     TRY(check_scheduling(config));

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "config/keys.h"
 #include "config/lines.h"
+#include "config/setters.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -101,6 +102,10 @@ constexpr SpecialLine kSpecialLines[] = {
      [](const Config&, const ControllerFacts& facts) {
          return facts.next_job_id ? std::optional(fmt::format("{}", *facts.next_job_id))
                                   : std::nullopt;
+     }},
+    {"PrologFlags",
+     [](const Config& c, const ControllerFacts&) {
+         return std::optional(print_prolog_flags(c.prolog_flags));
      }},
     {"SelectType",
      [](const Config& c, const ControllerFacts&) { return std::optional(c.select_type); }},

@@ -66,6 +66,8 @@ void set_instead(Config& config, const Value& value) {
 Result<void> complete_priority(Config& config);
 // TaskPlugin and TaskPluginParam, word by word (task_plugin.cc).
 Result<void> complete_task_plugin(Config& config);
+Result<void> complete_prolog_flags(Config& config);
+std::string print_prolog_flags(const PrologFlags& flags);
 // Keys of TLS and words of CommunicationParameters (communication.cc).
 Result<void> complete_communication(Config& config);
 

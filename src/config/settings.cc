@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/scheduler_options.h"
 #include "model/errors.h"
@@ -143,12 +145,25 @@ std::vector<std::string> tracked_tres(const Config& config) {
     return names;
 }
 
+// On some nodes, where job_container.conf names an InitScript for them.
+static bool has_prolog(const Config& config) {
+    return !config.prolog.empty() ||
+           std::any_of(config.job_containers.begin(), config.job_containers.end(),
+                       [](const JobContainerLine& line) { return !line.init_script.empty(); });
+}
+
 // Programs around jobs.
 static void take_programs(const Config& config, Settings& settings) {
     settings.has_controller_prolog = !config.prolog_slurmctld.empty();
     settings.has_controller_epilog = !config.epilog_slurmctld.empty();
     settings.max_batch_requeue = config.max_batch_requeue;
     settings.has_epilog = !config.epilog.empty();
+    const PrologFlags& flags = config.prolog_flags;
+    settings.prolog_rules = {.at_allocation = flags.alloc,
+                             .contains = flags.contain,
+                             .holds = flags.alloc && !flags.no_hold && has_prolog(config),
+                             .holds_for_all = flags.defer_batch,
+                             .force_requeue = flags.force_requeue};
     // The script starts after the Prolog, which may have no limit of its own.
     const bool is_limited = config.prolog.empty() || config.prolog_timeout > Seconds{0};
     if (is_limited && config.batch_start_timeout > Seconds{0}) {

@@ -33,6 +33,9 @@ constexpr WordRule kWordRules[] = {
     {"AccountingStorageEnforce",
      "none|associations|limits|nojobs|nosteps|qos|safe|wckeys|all", "", ""},
     {"LaunchParameters",         "use_interactive_step", "", ""},
+    {"PrologFlags",
+     "alloc|contain|deferbatch|forcerequeueonfail|nohold|serial|x11", "runinjob",
+     "Prolog and Epilog run outside of the job's cgroup"},
     {"SlurmctldParameters",
      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|rl_refill_period|rl_table_size|"
      "rl_log_freq", "", ""},

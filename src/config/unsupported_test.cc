@@ -31,6 +31,7 @@ TEST(Unsupported, KeysThatChangeWhatHappensToJobsAreRefusedWithTheirLine) {
         "ResvEpilog=/x",
         "ResvProlog=/x",
         "UsePAM=1",
+        "PrologFlags=Contain,RunInJob",
         "TaskPluginParam=SlurmdSpecOverride",
         "TaskPluginParam=cores,SlurmdSpecOverride",
     };

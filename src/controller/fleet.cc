@@ -39,6 +39,7 @@ wire::AgentOrder order_from(const SignalJob& order) {
     signal.set_steps(order.steps);
     signal.set_if_handled(order.if_handled);
     signal.set_suspension(order.suspension);
+    signal.set_message(order.message);
     // Compat with the message: no step means all of them.
     if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
     return message;
@@ -210,6 +211,8 @@ void Fleet::carry_out(const ReadyOrder& ready) {
     if (!node->welcome) return;
     if (const auto* batch = std::get_if<LaunchBatch>(&order.order))
         return launch(node, *batch, ready.blobs);
+    if (const auto* preparation = std::get_if<PrepareJob>(&order.order))
+        return prepare(node, *preparation);
     if (const auto* signal = std::get_if<SignalJob>(&order.order))
         return send(node, order_from(*signal));
     if (const auto* reboot = std::get_if<RebootNode>(&order.order))
@@ -269,6 +272,20 @@ void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blob
     describe(job, *snapshot, *launch.mutable_job());
     launch.set_script(*blobs->script);
     launch.set_environment(*blobs->environment);
+    send(node, message);
+}
+
+void Fleet::prepare(const Node& node, const PrepareJob& order) {
+    const auto config = services_.published.config.get();
+    const auto snapshot = services_.published.snapshot.get();
+    const ReplyContext context{*snapshot, services_.signer, wall_clock(),
+                               config->config.cred_expire};
+    const NodeShare* share = order.job->run.allocation->find(order.node);
+    if (!share) return;
+    wire::AgentOrder message;
+    message.mutable_prepare()->set_credential(
+        issue_credential(*order.job, kExternStep, {*share}, context));
+    message.mutable_prepare()->set_contain(order.contain);
     send(node, message);
 }
 

@@ -103,6 +103,7 @@ private:
     void tell_to_reconfigure(const Node& node);
     asio::awaitable<void> tell_all_to_end();
     void launch(const Node& node, const LaunchBatch& order, const Result<Blobs>& blobs);
+    void prepare(const Node& node, const PrepareJob& order);
     void acknowledge(std::vector<Ack> acks);
     Seconds heartbeat_interval() const;
 

@@ -92,13 +92,15 @@ Result<Event> cancellation(const wire::CancelJobs& message, const Caller& caller
     Filter filter = TRY(from_wire(message.filter()));
     TRY(validate_list("jobs", filter.jobs.size(), sizes::kChangedJobCount));
     TRY(checks::text("admin-comment", message.admin_comment(), sizes::kWord));
+    TRY(checks::text("message", message.message(), sizes::kWord));
     return Event{CancelJobs{.request = id,
                             .caller = caller,
                             .filter = std::move(filter),
                             .signal = message.signal(),
                             .batch_shell = message.batch(),
                             .full = message.full(),
-                            .admin_comment = message.admin_comment()}};
+                            .admin_comment = message.admin_comment(),
+                            .message = message.message()}};
 }
 
 Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {

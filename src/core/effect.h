@@ -60,6 +60,13 @@ struct LaunchBatch {
     std::shared_ptr<const Job> job;
 };
 
+// PrologFlags=Alloc. Answered by LaunchReported of the step "extern".
+struct PrepareJob {
+    NodeIndex node;
+    std::shared_ptr<const Job> job;
+    bool contain = false;  // and start that step
+};
+
 struct SignalJob {
     NodeIndex node;
     RunId run;
@@ -71,6 +78,7 @@ struct SignalJob {
     bool suspension = false;  // suspend (SIGSTOP) or resume (SIGCONT) of the whole job
     bool if_handled =
         false;  // only to processes of the script that handle it, as it would end the others
+    std::string message = {};  // instead of a signal: for the standard error
 };
 
 struct TerminateJob {
@@ -117,8 +125,8 @@ struct SendMail {
     std::optional<TaskEndings> tasks = {};  // of an array that has ended
 };
 
-using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode,
-                            SendMail, RunJobProgram, CheckHealth>;
+using Effect = std::variant<Reply, LaunchBatch, PrepareJob, SignalJob, TerminateJob, NodeAnswered,
+                            RebootNode, SendMail, RunJobProgram, CheckHealth>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

@@ -56,6 +56,7 @@ struct CancelJobs {
     bool batch_shell = false;        // --batch
     bool full = false;               // --full
     std::string admin_comment = {};  // empty: none
+    std::string message = {};  // scontrol notify: for its standard error; nothing else happens
 };
 
 enum class JobVerb : std::uint8_t {

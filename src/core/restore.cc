@@ -70,6 +70,7 @@ bool restore_nodes_of(const Cluster& cluster, const StoredJob& stored, Job& job)
         job.run.allocation = is_known ? std::move(allocation) : nullptr;
     }
     restore_list(indexes, job.run.completing_nodes);
+    restore_list(indexes, job.run.preparing_nodes);
     for (auto& step : job.run.steps) step = restored_step(indexes, *step);
     return is_whole;
 }
@@ -122,7 +123,7 @@ void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
 void restore_grants(Cluster& cluster, const Job& job, Time now) {
     if (!is_live(job)) return;
     for (const auto& step : job.run.steps) {
-        if (step->state == StepState::Running)
+        if (step->state == StepState::Running && step->id != kExternStep)
             await_launch(cluster, now, job.id, *step, RequestId{});
     }
     await_srun(cluster, now, job);

@@ -103,6 +103,16 @@ struct DeviceRules {
     bool spreads_parts = false;          // LL_SHARED_GRES
 };
 
+// PrologFlags: what happens on the nodes of a job when it gets them.
+struct PrologRules {
+    bool at_allocation = false;  // Alloc: the Prolog runs on all nodes
+    bool contains = false;       // Contain: the step "extern" runs on all nodes
+    bool holds = false;          // the job waits for it: there is a Prolog, and no NoHold
+    bool holds_for_all = false;  // DeferBatch: a batch script waits for all nodes, too
+    bool force_requeue = false;  // ForceRequeueOnFail: a job whose Prolog fails is requeued anyway
+    bool operator==(const PrologRules&) const = default;
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -167,6 +177,7 @@ struct Settings {
     Seconds health_check_interval{0};  // 0: none while slurmd runs
     HealthCheckNodes health_check_nodes = {};
     bool has_epilog = false;  // run by slurmd on every node of a job
+    PrologRules prolog_rules = {};
 };
 
 }  // namespace sluice

@@ -132,9 +132,11 @@ struct Run {
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
     std::string reservation;                       // the one it runs or ran in
     std::string licenses_held;  // "matlab:2": taken at the start, kept after the end
-    bool configuring = false;   // PrologSlurmctld has not ended: nothing of it runs yet
-    bool launched = false;      // the head node has confirmed the batch script's start
-    bool overtook = false;      // it started ahead of a job with a higher priority
+    bool configuring =
+        false;  // PrologSlurmctld or the Prolog has not ended: nothing of it runs yet
+    std::vector<NodeIndex> preparing_nodes;  // PrologFlags=Alloc: have not confirmed the Prolog
+    bool launched = false;                   // the head node has confirmed the batch script's start
+    bool overtook = false;                   // it started ahead of a job with a higher priority
 
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;

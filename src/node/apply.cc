@@ -11,6 +11,7 @@ struct Handle {
     const Deciding& on;
 
     void operator()(const BatchOrdered& event) const { on_batch_ordered(on, event); }
+    void operator()(const PrepareOrdered& event) const { on_prepare_ordered(on, event); }
     void operator()(const StepBrought& event) const { on_step_brought(on, event); }
     void operator()(const SignalOrdered& event) const { on_signal_ordered(on, event); }
     void operator()(const EndOrdered& event) const { on_end_ordered(on, event); }

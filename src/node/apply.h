@@ -13,6 +13,9 @@ namespace sluice {
 // Whether an order to launch the job's batch script would start it: false for one that is known.
 bool wants_batch(const NodeState& state, const JobKey& job);
 
+// The same of an order to prepare the job.
+bool wants_preparation(const NodeState& state, const JobKey& job);
+
 // Whether a step may start here. `issued`: the time of its credential.
 Result<void> may_launch(const NodeState& state, const RunKey& run, Time issued);
 

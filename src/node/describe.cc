@@ -51,6 +51,7 @@ std::string print(const SignalOrder& order) {
     if (order.steps) text += " steps";
     if (order.if_handled) text += " if handled";
     if (order.suspension) text += " suspension";
+    if (!order.message.empty()) text += " message";
     return text;
 }
 
@@ -66,6 +67,10 @@ std::string print_end(const RunKey& run, Seconds grace, const std::string& reaso
 struct Describe {
     std::string operator()(const BatchOrdered& e) const {
         return "launch " + print(batch_of(e.job.key)) + print(e.job) + print(e.refused);
+    }
+    std::string operator()(const PrepareOrdered& e) const {
+        return "prepare " + print(e.job.key) + print(e.job) + flag(e.contain, " contain") +
+               print(e.refused);
     }
     std::string operator()(const StepBrought& e) const {
         return "launch " + print(e.run) + print(e.job);

@@ -5,6 +5,20 @@
 
 namespace sluice {
 
+namespace {
+
+// A job that is being ended has nothing left here but its container.
+void end_container_alone(const Deciding& on, const JobKey& key) {
+    const JobHere* job = on.state.find(key);
+    if (!job || !job->takes_no_more() || job->runs.size() != 1) return;
+    const auto& [step, run] = *job->runs.begin();
+    if (step != kExternStep || !run.is_supervised) return;
+    on.add(EndRun{{key, step}, Seconds{0}, ""});
+    watch_kill(on, {key, step}, Seconds{0});
+}
+
+}  // namespace
+
 void on_supervisor_ended(const Deciding& on, const SupervisorEnded& event) {
     const RunKey& run = event.run;
     if (!on.state.find(run)) return;
@@ -18,20 +32,24 @@ void on_supervisor_ended(const Deciding& on, const SupervisorEnded& event) {
     } else {
         // The end of a step does not say why it could not be started, and the node may be the
         // cause.
-        const std::optional<Error>& error = event.end.launch_error;
-        if (error && is_fault_of_node(error->code)) on.add(ReportLaunch{run, error});
+        if (event.end.launch_error) report_refusal(on, run, *event.end.launch_error);
         report_step_end(on, run, event.end);
+        end_container_alone(on, run.job);
     }
     on_user_asked(on, run);
     close_if_clean(on, run.job);
 }
 
+// Processes in the job's container get as much time as the rest of the job, if the job was killed.
+// They do not delay the end of a job that has ended by itself.
 void end_runs(const Deciding& on, const JobKey& job, Seconds grace,
               const std::string& reason_line) {
     for (const auto& [step, run] : on.state.find(job)->runs) {
         if (!run.is_supervised) continue;
-        on.add(EndRun{{job, step}, grace, reason_line});
-        watch_kill(on, {job, step}, grace);
+        const bool at_once = step == kExternStep && reason_line.empty();
+        const Seconds length = at_once ? Seconds{0} : grace;
+        on.add(EndRun{{job, step}, length, reason_line});
+        watch_kill(on, {job, step}, length);
     }
 }
 
@@ -53,7 +71,8 @@ void report_end(const Deciding& on, const JobKey& key, bool epilog_failed) {
 void close_if_clean(const Deciding& on, const JobKey& key) {
     JobHere* job = on.state.find(key);
     if (!job || !job->runs.empty() || job->is_closing) return;
-    if (!job->batch_end && !job->is_ending) return;  // between two steps
+    if (job->prolog == JobHere::Prolog::Running) return;  // called again when it has ended
+    if (!job->batch_end && !job->is_ending) return;       // between two steps
     job->is_closing = true;
     if (on.state.settings.has_epilog)
         on.add(RunEpilog{job->hook});
@@ -72,6 +91,11 @@ void report_job_end(const Deciding& on, const RunKey& run, const RunEnd& end, bo
     if (end.launch_error) report.end.exit = kNotLaunched;
     on.state.unacknowledged.insert(run);
     on.add(std::move(report));
+}
+
+// Of a job's container the controller waits for the report, whatever has gone wrong.
+void report_refusal(const Deciding& on, const RunKey& run, const Error& error) {
+    if (is_fault_of_node(error.code) || run.step == kExternStep) on.add(ReportLaunch{run, error});
 }
 
 void report_step_end(const Deciding& on, const RunKey& run, const RunEnd& end) {

@@ -19,6 +19,13 @@ struct BatchOrdered {
     std::optional<Error> refused = {};  // the credential is not valid, or the node cannot run it
 };
 
+// PrologFlags=Alloc: the job has got this node.
+struct PrepareOrdered {
+    HookJob job;
+    bool contain = false;               // PrologFlags=Contain: and the step "extern" runs
+    std::optional<Error> refused = {};  // the credential is not valid, or the node cannot run it
+};
+
 // Comes only after may_launch().
 struct StepBrought {
     RunKey run;
@@ -111,9 +118,9 @@ struct SpoolRead {
     std::vector<FoundRun> runs;
 };
 
-using NodeEvent =
-    std::variant<BatchOrdered, StepBrought, SignalOrdered, EndOrdered, ReportStored, PrologEnded,
-                 EpilogEnded, SpawnFailed, LeftoversGone, NodeTimerDue, SupervisorStarted,
-                 SupervisorState, SupervisorKilling, SupervisorEnded, SupervisorGone, SpoolRead>;
+using NodeEvent = std::variant<BatchOrdered, PrepareOrdered, StepBrought, SignalOrdered, EndOrdered,
+                               ReportStored, PrologEnded, EpilogEnded, SpawnFailed, LeftoversGone,
+                               NodeTimerDue, SupervisorStarted, SupervisorState, SupervisorKilling,
+                               SupervisorEnded, SupervisorGone, SpoolRead>;
 
 }  // namespace sluice

@@ -23,6 +23,7 @@ struct Deciding {
 
 // launch.cc
 void on_batch_ordered(const Deciding& on, const BatchOrdered& event);
+void on_prepare_ordered(const Deciding& on, const PrepareOrdered& event);
 void on_step_brought(const Deciding& on, const StepBrought& event);
 void on_prolog_ended(const Deciding& on, const PrologEnded& event);
 void on_spawn_failed(const Deciding& on, const SpawnFailed& event);
@@ -55,6 +56,8 @@ void end_runs(const Deciding& on, const JobKey& job, Seconds grace, const std::s
 void close_if_clean(const Deciding& on, const JobKey& job);
 void report_job_end(const Deciding& on, const RunKey& run, const RunEnd& end, bool epilog_failed);
 void report_step_end(const Deciding& on, const RunKey& run, const RunEnd& end);
+// A step that was not started, where the end of the step alone does not tell the controller enough.
+void report_refusal(const Deciding& on, const RunKey& run, const Error& error);
 
 // recover.cc
 void on_spool_read(const Deciding& on, const SpoolRead& event);

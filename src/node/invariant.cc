@@ -32,8 +32,11 @@ std::optional<std::string> broken_run(const NodeState& state, const JobHere& job
 std::optional<std::string> broken_job(const JobHere& job) {
     const bool must_close = job.is_ending || job.batch_end;
     if (job.is_closing && !job.runs.empty()) return "has runs beside its epilog";
-    if (job.runs.empty() && must_close && !job.is_closing) return "is left but not closed";
-    if (job.prolog == JobHere::Prolog::Running && job.runs.empty()) return "has a prolog alone";
+    const bool in_prolog = job.prolog == JobHere::Prolog::Running;
+    if (job.runs.empty() && must_close && !job.is_closing && !in_prolog)
+        return "is left but not closed";
+    if (in_prolog && job.runs.empty() && !job.is_prepared_for) return "has a prolog alone";
+    if (in_prolog && job.is_closing) return "has an epilog beside its prolog";
     return {};
 }
 

@@ -1,6 +1,8 @@
 // How a run starts: once, after the job's Prolog, with the record of its user.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "model/errors.h"
 #include "node/handlers.h"
@@ -35,18 +37,33 @@ void go_on_after_prolog(const Deciding& on, const RunKey& run) {
     if (!must_wait_for_user(on, run, user_of(on.state.find(run.job)->hook))) start(on, run);
 }
 
+// Whether the job's Prolog has run; it is started if it has not been.
+bool is_after_prolog(const Deciding& on, JobHere& job) {
+    if (job.prolog == JobHere::Prolog::Wanted && on.state.settings.has_prolog) {
+        job.prolog = JobHere::Prolog::Running;
+        on.add(RunProlog{job.hook});
+    }
+    if (job.prolog == JobHere::Prolog::Running) return false;
+    job.prolog = JobHere::Prolog::Done;
+    return true;
+}
+
 // Known from here on, so that a repeated order does nothing.
 void begin(const Deciding& on, const RunKey& run, const HookJob& news) {
     JobHere& job = on.state.jobs[run.job];
     learn(job.hook, news);
     job.runs[run.step] = {};
-    if (job.prolog == JobHere::Prolog::Wanted && on.state.settings.has_prolog) {
-        job.prolog = JobHere::Prolog::Running;
-        on.add(RunProlog{job.hook});
-    }
-    if (job.prolog == JobHere::Prolog::Running) return;
-    job.prolog = JobHere::Prolog::Done;
-    go_on_after_prolog(on, run);
+    if (is_after_prolog(on, job)) go_on_after_prolog(on, run);
+}
+
+// PrologFlags=Alloc without Contain: only the Prolog runs.
+void prepare(const Deciding& on, const HookJob& news) {
+    JobHere& job = on.state.jobs[news.key];
+    learn(job.hook, news);
+    if (is_after_prolog(on, job))
+        on.add(ReportLaunch{extern_of(news.key)});
+    else
+        job.is_prepared_for = true;
 }
 
 // One that had begun here ends as any does, after its Epilog.
@@ -73,6 +90,13 @@ bool wants_batch(const NodeState& state, const JobKey& job) {
     const RunKey run = batch_of(job);
     return !state.find(run) && !state.unacknowledged.contains(run) &&
            !(here && here->takes_no_more());
+}
+
+bool wants_preparation(const NodeState& state, const JobKey& job) {
+    const JobHere* here = state.find(job);
+    const RunKey run = extern_of(job);
+    return !state.find(run) && !state.unacknowledged.contains(run) &&
+           !state.unacknowledged.contains(batch_of(job)) && !(here && here->takes_no_more());
 }
 
 Result<void> may_launch(const NodeState& state, const RunKey& run, Time issued) {
@@ -109,6 +133,25 @@ void on_batch_ordered(const Deciding& on, const BatchOrdered& event) {
     close_if_clean(on, run.job);
 }
 
+void on_prepare_ordered(const Deciding& on, const PrepareOrdered& event) {
+    const RunKey run = extern_of(event.job.key);
+    if (!wants_preparation(on.state, run.job)) {
+        const RunHere* here = on.state.find(run);
+        // One that has not started will be reported when it has.
+        if (here && here->is_started) on.add(ReportLaunch{run});
+        return;
+    }
+    if (event.refused) {
+        on.add(RefuseLaunch{run, *event.refused});
+        report_refusal(on, run, *event.refused);
+        if (event.contain) report_step_end(on, run, {.exit = {.code = 1}});
+    } else if (event.contain) {
+        begin(on, run, event.job);
+    } else {
+        prepare(on, event.job);
+    }
+}
+
 void on_step_brought(const Deciding& on, const StepBrought& event) {
     CHECK(!on.state.find(event.run));
     if (event.refused) {
@@ -128,6 +171,19 @@ void on_prolog_ended(const Deciding& on, const PrologEnded& event) {
     JobHere* job = on.state.find(event.job);
     if (!job || job->prolog != JobHere::Prolog::Running) return;
     job->prolog = event.ok ? JobHere::Prolog::Done : JobHere::Prolog::Wanted;
+    const Error failed{ErrorCode::PrologFailed, ""};
+    if (std::exchange(job->is_prepared_for, false)) {
+        on.add(ReportLaunch{extern_of(event.job),
+                            event.ok ? std::nullopt : std::optional<Error>(failed)});
+        // Nothing else of it may be here, unless its end was ordered meanwhile.
+        if (!event.ok && job->runs.empty() && !job->takes_no_more()) {
+            on.state.jobs.erase(event.job);
+            return;
+        }
+        close_if_clean(on, event.job);
+        job = on.state.find(event.job);
+        if (!job) return;
+    }
     std::vector<StepId> waiting;
     for (const auto& [step, run] : job->runs) waiting.push_back(step);
     for (const StepId step : waiting) {
@@ -135,7 +191,7 @@ void on_prolog_ended(const Deciding& on, const PrologEnded& event) {
         if (event.ok)
             go_on_after_prolog(on, run);
         else
-            refuse(on, run, {ErrorCode::PrologFailed, ""});
+            refuse(on, run, failed);
     }
 }
 
@@ -157,7 +213,7 @@ void refuse(const Deciding& on, const RunKey& run, const Error& error) {
     if (run.step == kBatchStep) {
         fail_batch(on, run.job, error);
     } else {
-        if (is_fault_of_node(error.code)) on.add(ReportLaunch{run, error});
+        report_refusal(on, run, error);
         report_step_end(on, run, {.exit = {.code = 1}});
     }
     drop(on, run);

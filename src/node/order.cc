@@ -5,7 +5,10 @@ namespace sluice {
 
 namespace {
 
+// Signals to the steps of a job are not meant for processes that users have brought into its
+// container themselves.
 bool is_meant(const SignalOrder& order, StepId step) {
+    if (step == kExternStep) return order.suspension || order.step == step;
     if (step == kBatchStep) return order.batch_shell || order.children;
     return (!order.step || order.step == step) && (order.steps || order.children);
 }

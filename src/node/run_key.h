@@ -34,6 +34,11 @@ inline RunKey batch_of(const JobKey& job) {
     return {job, kBatchStep};
 }
 
+// The container of the job: PrologFlags=Contain.
+inline RunKey extern_of(const JobKey& job) {
+    return {job, kExternStep};
+}
+
 std::string print_run(const RunKey& key);  // "12.batch", "12.0"
 
 }  // namespace sluice

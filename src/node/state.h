@@ -26,6 +26,7 @@ struct JobHere {
     bool is_ending = false;   // the controller has ordered it
     bool is_closing = false;  // the Epilog runs
     enum class Prolog : std::uint8_t { Wanted, Running, Done } prolog = Prolog::Wanted;
+    bool is_prepared_for = false;  // PrologFlags=Alloc: the controller waits for the Prolog
 
     bool takes_no_more() const { return is_ending || is_closing || batch_end; }
 };

@@ -52,6 +52,7 @@ struct SignalOrder {
     bool steps = false;
     bool if_handled = false;
     bool suspension = false;
+    std::string message = {};  // instead of a signal: for the standard error
 };
 
 // The parts of slurm.conf that decisions depend on.

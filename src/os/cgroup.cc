@@ -304,6 +304,19 @@ bool kill_leftovers(const CgroupPlace& place) {
     return gone;
 }
 
+Result<void> move_into_cgroup(const CgroupPlace& place, pid_t pid) {
+    bool is_moved = false;
+    for (const std::string& directory : step_directories(place)) {
+        const std::string procs = directory + "/cgroup.procs";
+        if (access(procs.c_str(), F_OK) != 0) continue;
+        TRY(set(procs, fmt::format("{}", pid)));
+        is_moved = true;
+    }
+    if (is_moved) return {};
+    return Error{ErrorCode{},
+                 fmt::format("step {} of job {} has no cgroup", place.step, place.job)};
+}
+
 void remove_empty_cgroups(const CgroupPlace& place) {
     if (is_v2(place.mountpoint)) {
         rmdir(v2_top(place).c_str());

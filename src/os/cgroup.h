@@ -87,6 +87,9 @@ private:
 // left and the directories are gone. The place's uid does not matter.
 bool kill_leftovers(const CgroupPlace& place);
 
+// Moves a running process, with all its threads, into the cgroup of a step that has been made.
+Result<void> move_into_cgroup(const CgroupPlace& place, pid_t pid);
+
 // Removes the directories above those of jobs, as far as no job is left in them.
 void remove_empty_cgroups(const CgroupPlace& place);
 

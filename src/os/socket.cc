@@ -231,6 +231,17 @@ Result<Fd> connect_as(const std::string& name) {
     return fd;
 }
 
+Result<Fd> connect_path(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return os_error(path, ENAMETOOLONG);
+    path.copy(address.sun_path, path.size());
+    Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd || connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return os_error(path);
+    return fd;
+}
+
 std::optional<Peer> peer_of(const Fd& fd) {
     int domain = 0;
     socklen_t length = sizeof domain;

@@ -69,6 +69,7 @@ void allow_stopped_peer(const Fd& fd);
 // peer_of().
 Result<Fd> listen_as(const std::string& name);
 Result<Fd> connect_as(const std::string& name);
+Result<Fd> connect_path(const std::string& path);  // of a Unix socket that is a file
 
 std::optional<Peer> peer_of(const Fd& fd);  // nothing for TCP
 std::string peer_address(const Fd& fd);     // "10.0.0.7:51234", "local"

@@ -41,6 +41,7 @@ Result<Settings> settings_in(const std::string& path) {
         fmt::print(stderr, "ssim: warning: {}\n", warning);
     Settings settings = TRY(settings_from(config, UserId{0}));
     settings.has_controller_prolog = false;  // no program runs in virtual time
+    settings.prolog_rules = {};
     return settings;
 }
 

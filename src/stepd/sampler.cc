@@ -55,7 +55,7 @@ SamplingDemand sampling_of(const wire::StepOrder& order) {
     } else if (has_word(wanted.params(), "NoShared")) {
         demand.memory_count = MemoryCount::Unshared;
     }
-    if (has_word(wanted.params(), "OverMemoryKill")) {
+    if (has_word(wanted.params(), "OverMemoryKill") && !order.has_container()) {
         demand.memory_kb_max = order.share().memory() * 1024;
     }
     if (demand.enabled && !has_word(wanted.params(), "DisableGPUAcct")) {

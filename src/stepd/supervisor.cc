@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "os/process.h"
 #include "protocol/convert.h"
 #include "stepd/batch.h"
+#include "stepd/extern.h"
 #include "stepd/task_hooks.h"
 #include "stepd/tasks.h"
 
@@ -29,6 +31,7 @@ constexpr std::chrono::seconds kKilledWithin{
     1};  // otherwise slurmd gets a report that it takes longer
 constexpr std::chrono::seconds kKnownWithin{1};
 constexpr std::chrono::milliseconds kMemoryWatchInterval{500};
+constexpr std::chrono::milliseconds kContainerWatchInterval{100};
 constexpr std::chrono::seconds kReadWithin{300};
 constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // for a single step
 
@@ -121,6 +124,10 @@ Result<void> Supervisor::start(Fd srun) {
     }
     TRY(as(ErrorCode::NodeUnable, enter_private_dirs(order_)));
     container_ = TRY(as(ErrorCode::NodeUnable, Container::create(order_)));
+    if (order_.has_container()) {
+        work_ = std::make_unique<ExternWork>(*container_);
+        return work_->start("");
+    }
     if (order_.has_batch()) {
         work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_, on_failed);
     } else {
@@ -146,7 +153,10 @@ void Supervisor::on_command(const wire::StepCommand& command) {
 }
 
 void Supervisor::on_signal(const wire::SignalJob& order) {
-    if (!order.suspension()) {
+    if (!order.message().empty()) {  // Compat: srun names itself, slurmstepd says it as an error
+        const std::string& text = order.message();
+        if (work_) work_->say(order_.has_tasks() ? "srun: " + text : supervisor_line(text));
+    } else if (!order.suspension()) {
         if (work_) work_->signal(order);
     } else if (container_ && !terminating_ && !cleaning_) {
         order.signal() == SIGSTOP ? container_->suspend() : container_->resume();
@@ -172,12 +182,21 @@ void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason
     if (work_) work_->start_no_more();
     // A second order may shorten the time that is left, and repeats the signals.
     if (container_) container_->thaw();
+    if (order_.has_container()) sample();  // processes that are not ours are not reaped
     if (grace.count() <= 0) return kill_tasks();
     if (container_ && !std::exchange(told_by_srun_, false)) {
         container_->signal_all(SIGCONT);
         container_->signal_all(SIGTERM);
     }
     loop_.after(grace, [this] { kill_tasks(); });
+    if (order_.has_container()) end_container_if_empty();
+}
+
+// The processes of a job's container are not its supervisor's children: nothing reports their end.
+void Supervisor::end_container_if_empty() {
+    if (cleaning_) return;
+    if (!container_ || container_->pids().empty()) return begin_cleanup();
+    loop_.after(kContainerWatchInterval, [this] { end_container_if_empty(); });
 }
 
 // Compat: a task's epilogs run after it however it ended.
@@ -260,8 +279,18 @@ void Supervisor::on_usage_asked(std::uint64_t question) {
     wire::StepUsage& answer = *report.mutable_usage()->mutable_usage();
     *answer.mutable_run() = order_.run();
     *answer.mutable_usage() = end_.usage();
-    answer.set_tasks(
-        order_.has_batch() ? 1 : static_cast<std::uint32_t>(order_.tasks().task_ids_size()));
+    answer.set_tasks(order_.has_tasks() ? static_cast<std::uint32_t>(order_.tasks().task_ids_size())
+                                        : 1);
+    for (const TaskProcess& each : work_ ? work_->processes() : std::vector<TaskProcess>{}) {
+        const auto& ids = order_.tasks().task_ids();
+        wire::TaskProcess& process = *answer.add_task_processes();
+        process.set_pid(static_cast<std::uint32_t>(each.pid));
+        process.set_task(each.task);
+        if (order_.has_tasks()) {
+            const auto place = std::find(ids.begin(), ids.end(), each.task);
+            process.set_local(static_cast<std::uint32_t>(place - ids.begin()));
+        }
+    }
     if (container_) {
         for (pid_t pid : container_->pids()) answer.add_pids(static_cast<std::uint32_t>(pid));
     }
@@ -271,6 +300,7 @@ void Supervisor::on_usage_asked(std::uint64_t question) {
 void Supervisor::on_children() {
     reap();
     if (!work_ || !work_->finished()) return;
+    if (order_.tasks().spec().wait_for_children() && has_children_) return;
     // Compat: processes that got SIGTERM have the grace time, even if the script or task that
     // started them has ended.
     if (!terminating_ || !has_children_) begin_cleanup();
@@ -328,6 +358,9 @@ void Supervisor::take_stock() {
         if (container_) sampler_.note_peak(container_->memory_peak() / 1024);
         total.tasks = std::make_shared<const TaskUsage>(sampler_.usage());
         total.rss_max_kb = std::max(rss, total.tasks->rss_kb.most);
+        if (order_.has_container())
+            total.cpu_user =
+                std::chrono::milliseconds{static_cast<std::int64_t>(total.tasks->cpu_ms.total)};
     }
     *end_.mutable_usage() = to_wire(total);
 }

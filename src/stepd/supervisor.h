@@ -47,6 +47,7 @@ private:
     void cleanup_round();
     void report_killing();
     void take_stock();
+    void end_container_if_empty();
     void finish();
     void keep_end();
     void leave_when_told();

@@ -98,6 +98,7 @@ Result<void> TaskWork::start(const std::string& preface) {
     }
     preface_ = preface;
     binding_ = TRY(StepBinding::of_tasks(order_));
+    TRY(open_display());
     TRY(make_pmi());
     if (!pmi_) return start_tasks();
     TRY(pmi_->start());
@@ -108,6 +109,18 @@ Result<void> TaskWork::start(const std::string& preface) {
 void TaskWork::start_no_more() {
     starting_ = false;
     if (pmi_ && running_ == 0) pmi_->finish();
+}
+
+Result<void> TaskWork::open_display() {
+    if (!spec_.has_x11()) return {};
+    auto carry = [this](const wire::X11Data& data) {
+        wire::StepOutput output;
+        *output.mutable_x11() = data;
+        send(output);
+        pace();
+    };
+    x11_ = TRY(X11Display::open(loop_, order_, *user_, carry, [this] { pace(); }));
+    return {};
 }
 
 Result<void> TaskWork::make_pmi() {
@@ -181,6 +194,7 @@ Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     const TaskDevices devices = TRY(devices_of_task(order_, local));
     for (const std::string& complaint : devices.complaints) say(supervisor_line(complaint));
     set_task_variables(environment, order_, *user_, local, devices.gpus);
+    if (x11_) x11_->set_variables(environment);
     ProcessSpec spec;
     TRY(binding_.apply(local, environment, spec));
     if (pmi_) TRY(pmi_->add_task(local, environment, spec));
@@ -332,7 +346,7 @@ std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t s
         output.mutable_output()->set_task(task.id);
         output.mutable_output()->set_stream(stream);
         send(output);
-        if (task.exited && !task.output_open()) tell_exit(task);
+        if (task.exited && !task.output_open() && !spec_.wait_for_children()) tell_exit(task);
     };
     return std::make_unique<Stream>(loop_, std::move(fd),
                                     Stream::Handlers{on_data, on_close, [this] { pace(); }});
@@ -369,6 +383,7 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         if (worse(task.exit, worst_)) worst_ = task.exit;
         --running_;
         if (pmi_ && tasks_are_over()) pmi_->finish();
+        if (spec_.wait_for_children()) continue;  // told when all processes have ended
         // Its last words first, unless a child of it keeps the pipe open.
         if (task.output_open()) {
             loop_.after(kExitDelay, [this, &task] { tell_exit(task); });
@@ -462,6 +477,9 @@ void TaskWork::handle(const wire::StepInput& input) {
         feed(input.input());
     } else if (input.body_case() == wire::StepInput::kSignal) {
         pass_signal(input.signal(), true, input.task_failed());
+    } else if (input.has_x11()) {
+        if (x11_) x11_->on_data(input.x11());
+        pace();
     } else if (input.has_exchanged() || input.has_parcel()) {
         if (pmi_ && !pmi_->on_input(input)) hang_up();
     } else if (input.has_window() && !tasks_.empty() && tasks_[0]->out && spec_.pty()) {
@@ -501,6 +519,8 @@ void TaskWork::pace() {
         input_full = input_full || (in && !in->closed() && in->backlog() > input_max);
     }
     if (pmi_ && full != paused_) pmi_->read_more(!full);
+    if (x11_) x11_->read_more(!full);
+    input_full = input_full || (x11_ && x11_->backlog() > input_max);
     paused_ = full;
     if (!srun_->closed()) srun_->read_more(!input_full);
 }
@@ -517,6 +537,7 @@ void TaskWork::on_lost() {
 }
 
 void TaskWork::wind_up(const wire::StepEnd& end) {
+    x11_.reset();
     if (end.has_launch_error()) {
         wire::StepOutput output;
         *output.mutable_error() = end.launch_error();

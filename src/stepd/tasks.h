@@ -19,6 +19,7 @@
 #include "stepd/pmi.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
+#include "stepd/x11.h"
 
 namespace sluice {
 
@@ -61,6 +62,7 @@ private:
     };
     bool tasks_are_over() const { return running_ == 0 && !starting_; }
     Result<void> make_pmi();
+    Result<void> open_display();
     void on_pmi_ready(const Result<void>& ready);
     Result<void> start_tasks();
     void go_on_starting();
@@ -94,7 +96,8 @@ private:
     FrameReader reader_{kStepInputSizeMax};
     std::unique_ptr<Stream> srun_;
     std::vector<std::unique_ptr<Task>> tasks_;
-    std::unique_ptr<Pmi> pmi_;  // --mpi
+    std::unique_ptr<Pmi> pmi_;         // --mpi
+    std::unique_ptr<X11Display> x11_;  // --x11
     std::size_t running_ = 0;
     bool starting_ = false;  // there are more tasks to start
     StepBinding binding_;

@@ -137,10 +137,10 @@ constexpr JobOption kJobOptions[] = {
     {"wait",                'W', nullptr,            kSbatch,     "WAIT",             kSbatch,     set_wait,                            Run,        "wait for the end of the job"},
     {"wait",                'W', "sec",              kSrun,       "WAIT",             kSrun,       set_wait,                            Run,        "seconds from the first task's end to killing the others"},
     {"wait-all-nodes",      0,   "0|1",              kBatchAlloc, "WAIT_ALL_NODES",   kBatchAlloc, set_wait_all_nodes,                  Run,        "start when all nodes are ready"},
-    {"wait-for-children",   0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "a task ends with its last process"},
+    {"wait-for-children",   0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::wait_for_children>, Run,       "the step ends with the last process of its tasks"},
     {"wckey",               0,   "wckey",            kAllTools,   "WCKEY",            kAllTools,   text<&JobRequest::wckey>,            Run,        "workload characterization key"},
     {"wrap",                0,   "command string",   kSbatch,     nullptr,            0,           set_wrap,                            Run,        "submit a command instead of a script"},
-    {"x11",                 0,   "[all|first|last]", kAllTools,   nullptr,            0,           nullptr,                             Run,        "X11 forwarding"},
+    {"x11",                 0,   "[all|first|last]", kAllTools,   "X11",              kSrun,       set_x11,                             Run,        "tasks on these nodes get a display that leads to this one"},
 
     {"cluster-constraint",  0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Constraint, "features of clusters"},
     {"constraint",          'C', "list",             kAllTools,   "CONSTRAINT",       kAllTools,   set_constraint,                      Constraint, "features that nodes must have"},

@@ -58,6 +58,8 @@ struct JobOptions {
     std::optional<std::uint32_t> relative;  // --relative
     bool exact = false, overlap = false, whole = false, label = false, unbuffered = false;
     bool multi_prog = false;
+    bool wait_for_children = false;
+    std::string x11;                   // --x11: all, first, last; empty: no display
     std::vector<int> ignored_signals;  // --ignore-signals
     bool pty = false, disable_status = false, quit_on_interrupt = false;
     bool interactive = false;   // the step that salloc runs a shell in

@@ -110,8 +110,10 @@ constexpr JobOptionManual kJobOptionManuals[] = {
     {"wait",           kSbatch,   "Do not exit before the job has ended; exit with its exit code."},
     {"wait",           kSrun,     "Seconds between the end of the first task and the end of the others, which are killed then. 0: no limit. The default is WaitTime of slurm.conf."},
     {"wait-all-nodes", kAllTools, "Accepted without effect: a job starts when all of its nodes are ready."},
+    {"wait-for-children", kSrun,  "The step ends on a node with the last process that its tasks have started there, not with the last task; srun is told of the end of the tasks then."},
     {"wckey",          kAllTools, "A label that is stored with the job and shown."},
     {"wrap",           kSbatch,   "Submit this command, as a script for sh, instead of a file."},
+    {"x11",            kRunAlloc, "Tasks on all nodes of a step (default), or on the first or the last one, get a DISPLAY that leads to the X server of $DISPLAY where srun runs. Its cookie is read from $XAUTHORITY or ~/.Xauthority. batch: the same as first. salloc sets SLURM_X11 for the steps of the allocation. Needs PrologFlags=X11 in slurm.conf."},
 };
 // clang-format on
 

@@ -140,6 +140,16 @@ Result<void> set_external_launcher(JobOptions& options, const OptionUse&) {
     return {};
 }
 
+// The bytes travel through srun, so that a batch script has no display.
+Result<void> set_x11(JobOptions& options, const OptionUse& use) {
+    if (use.tool == kSbatch) return unsupported(use);
+    const std::string where = to_lower(use.has_value ? use.value : "all");
+    if (!is_one_of(where, {"all", "first", "last", "batch"}))
+        return invalid(use, "all, first, last or batch");
+    options.x11 = where == "batch" ? "first" : where;
+    return {};
+}
+
 Result<void> set_gpus(JobOptions& options, const OptionUse& use) {
     options.request.shape.gpus = TRY(gpus_in(use));
     return {};

@@ -58,7 +58,7 @@ using Setter = Result<void>(JobOptions&, const OptionUse&);
 Setter set_accepted;   // has no effect to ask for: what it wants is how things are
 Setter set_only_none;  // "none" is how things are; everything else is not supported
 Setter set_array, set_begin, set_constraint, set_cpus_per_task, set_deadline;
-Setter set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
+Setter set_exclusive, set_external_launcher, set_x11, set_gpus, set_gpus_per_node;
 Setter set_gpus_per_task, set_gres, set_immediate, set_job_id, set_kill_command;
 Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_cpu,
     set_mem_per_gpu, set_mpi;

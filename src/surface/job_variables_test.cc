@@ -76,6 +76,7 @@ const std::map<std::string_view, Samples> kSamples = {
     {"tres-per-task", {"cpu=2", "cpu=3"}},
     {"wait", {"5", "7"}},
     {"wckey", {"a", "b"}},
+    {"x11", {"first", "last"}},
 };
 // Their only accepted values ask for what happens anyway.
 bool has_nothing_to_do(std::string_view name) {

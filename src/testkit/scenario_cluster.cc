@@ -161,6 +161,12 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.has_epilog = options.contains("epilog");
     settings_.has_controller_prolog = options.contains("ctldprolog");
     settings_.has_controller_epilog = options.contains("ctldepilog");
+    settings_.prolog_rules = {
+        .at_allocation = options.contains("alloc") || options.contains("contain"),
+        .contains = options.contains("contain"),
+        .holds = options.contains("holds"),
+        .holds_for_all = options.contains("holdall"),
+        .force_requeue = options.contains("forcerequeue")};
     settings_.complete_wait = Minutes{as_number(option(options, "completewait", "0"))};
     settings_.inactive_limit = Minutes{as_number(option(options, "inactive", "0"))};
     settings_.batch_start_timeout = Minutes{as_number(option(options, "batchstart", "0"))};

@@ -26,7 +26,9 @@ struct NodeWelcome {
 };
 struct NodeOrder {
     std::string node;
-    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob, RebootNode, CheckHealth> order;
+    std::variant<NodeWelcome, LaunchBatch, PrepareJob, SignalJob, TerminateJob, RebootNode,
+                 CheckHealth>
+        order;
 };
 
 // All that a turn has decided. Nothing of it may happen before the changes are stored.

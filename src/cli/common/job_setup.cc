@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/common/host_file.h"
 #include "cli/common/limits.h"
+#include "cli/common/x11.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/sizes.h"
@@ -191,6 +192,7 @@ std::optional<int> list_gres_if_asked(const JobOptions& options, const Invocatio
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
                                  const Config& config) {
     JobRequest& request = options.request;
+    if (!options.x11.empty()) TRY(find_x_server(invocation.environment, config));
     TRY(read_node_files(options, invocation));
     request.work_dir = request.work_dir.empty()
                            ? invocation.directory

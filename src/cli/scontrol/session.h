@@ -56,6 +56,8 @@ int delete_reservation(Session& session, const Words& words);           // reser
 int reboot(Session& session, const Words& words);                       // reboot.cc
 int cancel_reboot(Session& session, const Words& words);                // reboot.cc
 bool is_about_reservation(const Words& words);                          // reservation.cc
+int list_pids(Session& session, const Words& words);                    // node_side.cc
+int notify(Session& session, const Words& words);                       // node_side.cc
 int ping(Session& session);                                             // controllers.cc
 int reconfigure(Session& session);                                      // controllers.cc
 int shut_down(Session& session, bool only_controller);                  // controllers.cc

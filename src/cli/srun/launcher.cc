@@ -59,7 +59,9 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
                 send_to(*nodes_[rank], frame);
             });
     }
-    if (Result<void> connected = connect(messages); !connected) {
+    Result<void> connected = offer_display(messages);
+    if (connected) connected = connect(messages);
+    if (!connected) {
         terminal.reset();
         fail_launch("", connected.error());
         return exit_code_for_error(invocation_);
@@ -85,6 +87,30 @@ wire::ExitStatus StepLauncher::exit_status() const {
     wire::ExitStatus own;
     own.set_code(static_cast<std::uint32_t>(least_exit_code_));
     return own;
+}
+
+// --x11: on which nodes of the step. Messages are in the order of the nodes.
+Result<void> StepLauncher::offer_display(std::vector<wire::LaunchTasks>& messages) {
+    if (options_.x11.empty() || messages.empty()) return {};
+    const Config* config = TRY(client_.config());
+    XServer server = TRY(find_x_server(invocation_.environment, *config));
+    wire::X11Forwarding offer;
+    offer.set_cookie(server.cookie);
+    offer.set_screen(server.screen);
+    for (wire::LaunchTasks& message : messages) {
+        const bool is_meant =
+            options_.x11 == "all" ||
+            &message == (options_.x11 == "first" ? &messages.front() : &messages.back());
+        if (is_meant) *message.mutable_spec()->mutable_x11() = offer;
+    }
+    x11_ = std::make_unique<X11Carrier>(loop_, std::move(server),
+                                        [this](std::uint32_t rank, const wire::StepInput& input) {
+                                            std::string frame;
+                                            append_frame(frame, input);
+                                            send_to(*nodes_[rank], frame);
+                                            pace_input();
+                                        });
+    return {};
 }
 
 Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& messages) {
@@ -162,6 +188,9 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return;
         case wire::StepOutput::kParcel:
             if (exchange_) on_exchange(exchange_->pass_on(node.rank, output.parcel()));
+            return;
+        case wire::StepOutput::kX11:
+            if (x11_) x11_->on_data(node.rank, output.x11());
             return;
         case wire::StepOutput::kAbort:
             return on_abort(output.abort());
@@ -317,10 +346,11 @@ void StepLauncher::send_to(Node& node, const std::string& frame) {
 }
 
 void StepLauncher::pace_input() {
-    if (!pump_) return;
     bool is_full = std::any_of(nodes_.begin(), nodes_.end(), [](const std::unique_ptr<Node>& node) {
         return !node->done && node->stream && node->stream->backlog() > kBacklogMax;
     });
+    if (x11_) x11_->read_more(!is_full);
+    if (!pump_) return;
     is_full ? pump_->pause() : pump_->resume();
 }
 

@@ -16,6 +16,7 @@
 #include "cli/srun/step_exchange.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
+#include "cli/srun/x11_carrier.h"
 #include "os/event_loop.h"
 #include "os/stream.h"
 #include "protocol/frame.h"
@@ -55,6 +56,7 @@ private:
         bool telling = false;
     };
 
+    Result<void> offer_display(std::vector<wire::LaunchTasks>& messages);
     Result<void> connect(const std::vector<wire::LaunchTasks>& messages);
     void on_data(Node& node, std::string_view bytes);
     void on_message(Node& node, const wire::StepOutput& output);
@@ -99,6 +101,7 @@ private:
     bool launch_failed_ = false;
     bool terminating_ = false;
     std::unique_ptr<StepExchange> exchange_;  // --mpi
+    std::unique_ptr<X11Carrier> x11_;         // --x11
     std::optional<int> abort_code_;           // of a task that has ended the step
     int least_exit_code_ = 0;  // of srun itself, when the step could not run properly
 };

@@ -420,6 +420,7 @@ private:
         spec.set_tres_freq(request.tres_freq);
         spec.set_acctg_freq(request.acctg_freq);
         spec.set_oom_kill_step(request.oom_kill_step);
+        spec.set_wait_for_children(options_.wait_for_children);
         if (options_.task_prolog != kNoHook) spec.set_task_prolog(options_.task_prolog);
         if (options_.task_epilog != kNoHook) spec.set_task_epilog(options_.task_epilog);
         for (const auto& [name, soft] : request.rlimits) {

@@ -1,11 +1,8 @@
 #include "cli/sstat/ask.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <chrono>
 
+#include "cli/common/ask_node.h"
 #include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
@@ -16,61 +13,6 @@
 namespace sluice {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{5};  // slurmd answers within three seconds
-
-struct AskedNode {
-    std::string name;
-    Connection connection;
-    FrameReader reader;
-};
-
-// The next message, or an error when it has not come by `deadline`.
-Result<std::string> receive(AskedNode& node, Clock::time_point deadline) {
-    char buffer[16 * 1024];
-    for (;;) {
-        if (auto frame = TRY(node.reader.next())) return std::string(*frame);
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd ready{node.connection.fd.get(), POLLIN, 0};
-        if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) <= 0) {
-            return Error{ErrorCode::Timeout, fmt::format("node {} did not answer", node.name)};
-        }
-        const ssize_t count = recv(node.connection.fd.get(), buffer, sizeof buffer, 0);
-        if (count <= 0) {
-            return Error{ErrorCode::LaunchFailed,
-                         fmt::format("node {} closed the connection", node.name)};
-        }
-        node.reader.feed({buffer, static_cast<std::size_t>(count)});
-    }
-}
-
-Result<wire::StepUsages> hear(AskedNode& node, Clock::time_point deadline) {
-    const std::string first = TRY(receive(node, deadline));
-    const wire::Welcome welcome = TRY(decode<wire::Welcome>(first));
-    if (welcome.has_error()) return from_wire(welcome.error());
-    const std::string second = TRY(receive(node, deadline));
-    wire::StepOutput output = TRY(decode<wire::StepOutput>(second));
-    if (output.has_error()) return from_wire(output.error());
-    return std::move(*output.mutable_usages());
-}
-
-Result<AskedNode> ask(Client& client, const wire::NodeAddress& address,
-                      const wire::AskUsage& question) {
-    OpenedNode opened = TRY(client.connect_node(address, [&](const Connection&) {
-        wire::StepInput input;
-        *input.mutable_ask_usage() = question;
-        return input;
-    }));
-    const std::string& bytes = opened.unsent;
-    if (send(opened.connection.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
-        static_cast<ssize_t>(bytes.size())) {
-        return Error{ErrorCode::LaunchFailed,
-                     fmt::format("node {} closed the connection", address.name())};
-    }
-    return AskedNode{address.name(), std::move(opened.connection), FrameReader{}};
-}
 
 void add_answer(const std::string& node, const wire::StepUsages& answer,
                 std::vector<StepUsageNow>& steps) {
@@ -147,16 +89,16 @@ Result<std::vector<StepUsageNow>> fetch_usage(Client& client, const std::vector<
     for (const wire::NodeAddress& address : reply.allocation().addresses()) {
         if (!runs_on(steps, address.name())) continue;
         on_ask(address.name());
-        Result<AskedNode> node = ask(client, address, question);
+        Result<AskedNode> node = ask_node(client, address, question);
         if (node) {
             asked.push_back(std::move(*node));
         } else {
             on_error(node.error());
         }
     }
-    const Clock::time_point deadline = Clock::now() + kPatience;
+    const NodeDeadline deadline = deadline_for_nodes();
     for (AskedNode& node : asked) {
-        Result<wire::StepUsages> answer = hear(node, deadline);
+        Result<wire::StepUsages> answer = hear_node(node, deadline);
         if (answer) {
             add_answer(node.name, *answer, result);
         } else {

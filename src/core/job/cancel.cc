@@ -33,11 +33,41 @@ Result<void> may_cancel(const Cluster& cluster, const CancelJobs& event, const J
     return permit(role, Action::CancelJob);
 }
 
+// scontrol notify: where the script or the srun of each step takes the line.
+std::optional<Error> notify_job(const Job& job, const CancelJobs& event, std::optional<StepId> step,
+                                Effects& effects) {
+    if (!is_live(job)) return Error{ErrorCode::JobNotRunning, {}};
+    const RunId whole{job.id, job.run.restarts, kBatchStep};
+    bool is_told = false;
+    const auto tell = [&](SignalJob order) {
+        order.message = event.message;
+        effects.push_back(std::move(order));
+        is_told = true;
+    };
+    const bool has_script = job.request->kind == JobKind::Batch && job.run.launched;
+    if (has_script && (!step || step == kBatchStep)) {
+        tell({.node = job.run.allocation->nodes.front().node, .run = whole, .batch_shell = true});
+        if (!step) return {};  // Compat: a job with a script has it told there alone
+    }
+    for (const auto& each : job.run.steps) {
+        const bool is_meant = step ? each->id == *step : each->id != kExternStep;
+        if (!is_meant || each->state != StepState::Running || each->nodes_left.empty()) continue;
+        tell({.node = each->nodes_left.front(),
+              .run = {job.id, job.run.restarts, each->id},
+              .steps = true,
+              .only_step = true});
+    }
+    if (is_told) return {};
+    return step ? Error{ErrorCode::InvalidStepId, {}}
+                : Error{ErrorCode::NotSupported, "to notify a job without a script or a step"};
+}
+
 std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& event, JobId id,
                                 Effects& effects) {
     auto job = cluster.find_job(id);
     if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
+    if (!event.message.empty()) return notify_job(*job, event, {}, effects);
     if (!event.admin_comment.empty()) cluster.edit_job(id)->admin_comment = event.admin_comment;
     if (event.signal != 0) {
         if (!is_live(*job) && !is_completing(*job)) return Error{ErrorCode::JobNotRunning, {}};
@@ -56,6 +86,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
                                  Effects& effects) {
     auto job = cluster.find_job(id);
     if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
+    if (!event.message.empty()) return notify_job(*job, event, step, effects);
     if (!is_live(*job)) return Error{ErrorCode::JobFinished, {}};
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
         NodeIndex head = job->run.allocation->nodes.front().node;
@@ -105,7 +136,9 @@ bool has_criteria(const Filter& filter) {
 void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& matcher,
                  const JobRef& ref) {
     auto record = cluster.find_job(ref.job);
-    if (!ref.tasks || ref.step || event.signal != 0 || !record || !is_array_record(*record)) return;
+    if (!ref.tasks || ref.step || event.signal != 0 || !event.message.empty() || !record ||
+        !is_array_record(*record))
+        return;
     if (record->state != JobState::Pending || !may_cancel(cluster, event, *record)) return;
     if (!has_criteria(event.filter) || matcher.matches(*record))
         cut_off(cluster, ref.job, *ref.tasks);

@@ -187,7 +187,9 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
     for (auto& step : job.run.steps) {
         if (step->state != StepState::Running) continue;
         auto ended = std::make_shared<Step>(*step);
-        ended->state = state;
+        // Compat: however the job ends, its container has served its purpose.
+        const bool is_done = step->id == kExternStep && state != StepState::NodeFail;
+        ended->state = is_done ? StepState::Completed : state;
         ended->end_time = now;
         step = std::move(ended);
         cluster.facts().step_changed(job.id, job.run.restarts, step);
@@ -267,6 +269,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
         const JobState after = state_after(reason);
         if (after != JobState::Running) move_to(*job, after);
         job->run.configuring = false;
+        job->run.preparing_nodes.clear();
         // Already completing, to be requeued: a stronger reason changes that.
         if (is_completing(*job)) return;
         job->run.end_time = now;
@@ -379,6 +382,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     if (wanted && event.error && is_fault_of_node(event.error->code))
         drain_after_refusal(cluster, now, event.node, *event.error, event.run.step);
     if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
+    if (event.run.step == kExternStep)
+        return on_preparation_reported(cluster, now, found->id, event, effects);
     if (event.run.step != kBatchStep) {
         if (bad_prolog) return step_prolog_failed(cluster, now, *found, effects);
         return step_is_launched(cluster, *found, event, effects);

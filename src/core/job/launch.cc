@@ -37,9 +37,7 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 
 bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
     if (job.request->kind != JobKind::Srun || !is_live(job) || job.run.configuring) return false;
-    return !cluster.steps().are_awaited(job.id) &&
-           std::none_of(job.run.steps.begin(), job.run.steps.end(),
-                        [](const auto& step) { return step->state == StepState::Running; });
+    return !cluster.steps().are_awaited(job.id) && !runs_step_of_srun(job);
 }
 
 }  // namespace

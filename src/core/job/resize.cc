@@ -186,6 +186,7 @@ void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& b
                 leave_step(cluster, now, id, *step, share.node, effects);
         }
         give_back_share(cluster, *job, share, now);
+        node_is_prepared(cluster, now, id, share.node, effects);
         end_stray(cluster, share.node, {id, job->run.restarts, kBatchStep}, effects, for_epilog);
     }
     retry_waiting_steps(cluster, now, id, effects);

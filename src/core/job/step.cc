@@ -139,6 +139,7 @@ void record_step_end(Cluster& cluster, Time now, JobId id, const StepEnded& even
         step = part_ended(cluster, now, *step, event);
         if (step->state != StepState::Running)
             cluster.facts().step_changed(job->id, job->run.restarts, step);
+        if (step->id == kExternStep) return;  // what happens there is not the job's
         if (event.exit.oom_killed) job->run.derived_exit.oom_killed = true;
         const bool is_worst = severity(step->exit) > severity(job->run.derived_exit);
         if (step->state != StepState::Running && is_worst) {
@@ -211,6 +212,7 @@ void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered&
         bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) !=
                     step->nodes_left.end();
         if (step->state != StepState::Running || !left) continue;
+        if (step->id == kExternStep && !step->cancelled) continue;  // see prepare_again()
         RunId run{id, job->run.restarts, step->id};
         bool known = std::find(running.begin(), running.end(), run) != running.end();
         // Otherwise its srun may be about to launch it.
@@ -230,6 +232,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
     cluster.steps().forget_ended(cluster.job(found->id));
     drop_ended_steps(cluster, found->id);
     retry_waiting_steps(cluster, now, found->id, effects);
+    if (event.run.step == kExternStep)
+        return node_is_prepared(cluster, now, found->id, event.node, effects);
     srun_may_be_gone(cluster, now, found->id, event.srun_lost, effects);
 }
 

@@ -26,10 +26,23 @@ struct StartTerms {
 // is split off first.
 void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& effects);
 
-// configure.cc: PrologSlurmctld runs first, if there is one. Then the job is launched.
+// configure.cc: PrologSlurmctld runs first, if there is one. Then the nodes are prepared
+// (PrologFlags=Alloc), and the job is launched.
+bool waits_before_launch(const Settings& settings);
 void prepare_job(Cluster& cluster, Time now, JobId id, Effects& effects);
+void node_is_prepared(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 void on_job_program_ended(Cluster& cluster, Time now, const JobProgramEnded& event,
                           Effects& effects);
+
+// extern.cc
+void add_extern_step(Cluster& cluster, Time now, JobId id);
+// A node of a live job has registered: it may not have got the order to prepare the job.
+void prepare_again(const Cluster& cluster, const Job& job, const NodeRegistered& event,
+                   Effects& effects);
+// A node of a live job has prepared it, or could not.
+void on_preparation_reported(Cluster& cluster, Time now, JobId id, const LaunchReported& event,
+                             Effects& effects);
+bool runs_step_of_srun(const Job& job);  // not counting the step "extern"
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);

@@ -25,9 +25,7 @@ Seconds back_within(const Cluster& cluster) {
 }
 
 bool has_steps(const Cluster& cluster, const Job& job) {
-    return cluster.steps().are_awaited(job.id) ||
-           std::any_of(job.run.steps.begin(), job.run.steps.end(),
-                       [](const auto& step) { return step->state == StepState::Running; });
+    return cluster.steps().are_awaited(job.id) || runs_step_of_srun(job);
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ void complete_job_options(Cluster& cluster, Time now, const Job& job, const Node
         return;
     }
     if (has_it && job.run.suspend_time) repeat_suspension(job, node, effects);
+    prepare_again(cluster, job, event, effects);
     bool head = job.run.allocation->nodes.front().node == node;
     bool has_script = std::find(running.begin(), running.end(), run) != running.end();
     if (has_script || !head || job.request->kind != JobKind::Batch) {

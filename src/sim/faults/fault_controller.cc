@@ -303,6 +303,10 @@ void FaultWorld::carry_out(const NodeOrder& order) {
         if (copies > 1) happened("order repeated");
         for (int i = 0; i < copies; ++i)
             down(node, [this, node, job] { machines_[node]->on_launch(hook_job(job)); });
+    } else if (const auto* prepare = std::get_if<PrepareJob>(&order.order)) {
+        PrepareOrdered event{.job = hook_job({prepare->job->id, prepare->job->run.restarts}),
+                             .contain = prepare->contain};
+        down(node, [this, node, event] { machines_[node]->on_prepare(event); });
     } else if (const auto* signal = std::get_if<SignalJob>(&order.order)) {
         down(node, [this, node, it = *signal] { machines_[node]->on_signal(it); });
     } else if (const auto* terminate = std::get_if<TerminateJob>(&order.order)) {

@@ -13,6 +13,18 @@ constexpr Time kStart = from_unix(1'800'000'000);
 constexpr Seconds kFaultyTime{1800};    // jobs arrive and faults happen
 constexpr Seconds kPatience{6 * 3600};  // then all must have settled
 
+// PrologFlags: in half of the worlds none.
+PrologRules random_prolog_rules(Dice& random, const NodeSettings& node) {
+    PrologRules rules;
+    rules.at_allocation = random.chance(0.5);
+    if (!rules.at_allocation) return rules;
+    rules.contains = random.chance(0.7);
+    rules.holds = node.has_prolog && (rules.contains || random.chance(0.5));
+    rules.holds_for_all = random.chance(0.3);
+    rules.force_requeue = random.chance(0.3);
+    return rules;
+}
+
 }  // namespace
 
 FaultWorld::FaultWorld(FaultOptions options)
@@ -32,6 +44,7 @@ FaultWorld::FaultWorld(FaultOptions options)
                                      .unkillable_step_timeout = Seconds{60},
                                      .group_update_time = Seconds{random.between(0, 300)}};
     settings.has_epilog = node_settings.has_epilog;
+    settings.prolog_rules = random_prolog_rules(dice("prolog flags"), node_settings);
     first_settings_ = settings_ = std::make_shared<const Settings>(std::move(settings));
     result_.hash = 0xcbf29ce484222325;
     node_ends_.resize(options_.nodes);
@@ -185,6 +198,7 @@ void FaultWorld::on_swept_away(NodeIndex, const RunKey& run) {
 
 // srun hears of it, and ends the step on its other nodes.
 void FaultWorld::on_refused(NodeIndex, const RunKey& step) {
+    if (step.step == kExternStep) return;  // it has no srun
     later(Seconds{0}, [this, step] { cancel_step(step); });
 }
 

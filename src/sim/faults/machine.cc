@@ -179,7 +179,8 @@ void Machine::perform(const EndRun& effect) {
             host_.happened("unkillable");
             return handle(SupervisorKilling{run, {.exit = kBySigkill, .usage = used_on(node_)}});
         }
-        end(run, start, {.exit = kTerminated, .usage = used_on(node_)});
+        const ExitStatus exit = run.step == kExternStep ? ExitStatus{} : kTerminated;
+        end(run, start, {.exit = exit, .usage = used_on(node_)});
     });
 }
 

@@ -76,6 +76,7 @@ public:
     // ---- orders
     void on_launch(const HookJob& job);
     bool launch_step(const RunKey& run, const HookJob& job, Time issued);  // false: refused
+    void on_prepare(const PrepareOrdered& order) { handle(order); }
     void on_signal(const SignalJob& order);
     void on_terminate(const EndOrdered& order) { handle(order); }
     void kill_step(const RunKey& run);  // by srun itself

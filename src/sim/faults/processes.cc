@@ -69,7 +69,7 @@ void Machine::start_script(const RunKey& run, bool asks) {
     }
     process.is_started = true;
     host_.on_started(node_, run);
-    plan_end(run, script.duration);
+    if (run.step != kExternStep) plan_end(run, script.duration);
     handle(SupervisorStarted{run, asks});
 }
 
@@ -90,7 +90,12 @@ void Machine::perform(const PassSignal& effect) {
     if (!process || process->end || !process->has_supervisor || !process->is_started) return;
     if (effect.order.signal == SIGSTOP && !process->left)
         process->left = process->ends - host_.now();
-    if (effect.order.signal == SIGCONT && process->left) plan_end(effect.run, *process->left);
+    if (effect.order.signal == SIGCONT && process->left) {
+        if (effect.run.step == kExternStep)
+            process->left.reset();
+        else
+            plan_end(effect.run, *process->left);
+    }
 }
 
 void Machine::kill_step(const RunKey& run) {
