@@ -105,7 +105,7 @@ std::vector<JobKey> Jobs::jobs_of(std::uint32_t user) const {
 Result<void> Jobs::adopt(const JobKey& job, pid_t pid) {
     const RunKey run = extern_of(job);
     const RunHere* here = node_.find(run);
-    if (!here || !here->is_started) {
+    if (!here || !here->is_started || !line_to(run)) {
         return Error{ErrorCode::NodeUnable,
                      fmt::format("job {} has no container on this node", job.job.value)};
     }

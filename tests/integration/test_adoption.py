@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from test_cgroup import mounts
 from test_extern import HOLD, go, running, wait_nothing_left
 
 pytestmark = pytest.mark.usefixtures("as_root")
@@ -36,10 +37,16 @@ if code == 0 and command:
 SUCCESS, DENIED, SYSTEM_ERROR = 0, 6, 4
 
 
+def cgroups_of(generation):
+    return f"CgroupPlugin=cgroup/{generation}\nCgroupMountpoint={mounts()[generation]}\n"
+
+
 @pytest.fixture
-def login(make_cluster):
+def login(make_cluster, request):
     """A cluster, and a function that logs in on its node with options of the module: the process."""
     cluster = make_cluster(start=False, nodes=1, extra="PrologFlags=Contain\nKillWait=20")
+    if hasattr(request, "param"):
+        cluster.files["cgroup.conf"] = cgroups_of(request.param)
     cluster.nodes = [f"adopt{os.getpid()}"]  # the module finds slurmd by the name of its node
     cluster.write_config()
     cluster.start()
@@ -74,6 +81,7 @@ def test_without_a_job_there_is_no_login(login):
     assert result(log_in("", "action_no_jobs=ignore"))[0] != SUCCESS
 
 
+@pytest.mark.parametrize("login", sorted(mounts()), indirect=True)
 def test_a_login_is_part_of_the_job_and_ends_with_it(login):
     cluster, log_in = login
     job = cluster.submit(HOLD, user=USER)
@@ -173,6 +181,7 @@ def test_a_login_dies_with_the_supervisor_of_its_container(login):
     session.stdout.readline()
     os.kill(supervisor, signal.SIGKILL)
     session.communicate()
+    cluster.wait_for(lambda: "extern" not in cluster.run("squeue", "-hs", "-j", job).stdout, what="its end")
     assert result(log_in())[0] == DENIED  # there is nothing to join
     go(cluster)
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from pathlib import Path
+import socket
 
 import pytest
 
@@ -54,9 +54,9 @@ def steps(cluster, job, fields="JobID,State,ExitCode"):
 
 
 def cgroups(cluster, job):
-    marks = [f"_{port}/" for port in cluster.ports.numbers]
-    return [str(path) for path in Path("/sys/fs/cgroup").rglob(f"job_{job}")
-            if any(mark in f"{path}/" for mark in marks)]
+    tops = {f"slurm_{node}_{port}{end}" for node, port in zip(cluster.nodes, cluster.ports.numbers[1:])
+            for end in ("", ".scope")}
+    return [path for path, _, _ in os.walk("/sys/fs/cgroup") if path.endswith(f"/job_{job}") and tops & set(path.split("/"))]
 
 
 def wait_nothing_left(cluster, job):
@@ -65,7 +65,10 @@ def wait_nothing_left(cluster, job):
         daemons = {daemon.pid for daemon in cluster.daemons.values()}
         processes = [line for pid, line in cluster.processes().items() if pid not in daemons]
         return [*map(str, spool), *processes, *cgroups(cluster, job)]
-    cluster.wait_for(lambda: not left(), what=f"nothing of job {job} to be left")
+    try:
+        cluster.wait_for(lambda: not left(), timeout=30, what=f"nothing of job {job} to be left")
+    except AssertionError as error:
+        raise AssertionError(f"left: {left()}\n{error}") from None
 
 
 def test_a_job_has_the_steps_batch_extern_and_0(contained):
@@ -287,6 +290,20 @@ def test_listpids_shows_the_processes_of_steps_on_a_node(contained):
         assert done.returncode == 1 and done.stderr
     go(contained)
     contained.wait_end(job)
+
+
+def test_listpids_finds_the_node_of_its_host(make_cluster):
+    cluster = make_cluster(nodes=1, node_extra=f"NodeHostname={socket.gethostname().split('.')[0]}")
+    job = cluster.submit(f"echo $$ > pid; {HOLD}")
+    pid = cluster.wait_file("pid").strip()
+    assert f"{pid:<8} {job:<8} batch    0       0" in cluster.run("scontrol", "listpids").stdout
+    go(cluster)
+    cluster.wait_end(job)
+
+
+def test_listpids_names_the_host_that_is_no_node(contained):
+    done = contained.run("scontrol", "listpids", check=False)
+    assert done.returncode == 1 and f"this host, {socket.gethostname().split('.')[0]}; name a node" in done.stderr
 
 
 def test_listpids_is_for_owners_and_administrators(contained, as_root):

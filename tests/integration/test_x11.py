@@ -73,6 +73,15 @@ def test_steps_in_an_allocation_of_salloc_have_it(forwarding, server):
     assert "name of display:    localhost:" in done.stdout
 
 
+def test_the_shell_of_salloc_on_a_node_has_it_and_its_steps(make_cluster, server):
+    cluster = make_cluster(extra="PrologFlags=X11\nLaunchParameters=use_interactive_step\n"
+                                 "InteractiveStepOptions=\"--interactive --preserve-env /bin/sh\"")
+    script = "xdpyinfo | grep 'name of display'; srun -n1 xdpyinfo | grep 'name of display'; exit\n"
+    shown = cluster.run("salloc", "--x11", env=server, input=script).stdout.split("\n")
+    names = {line.split()[-1] for line in shown if line}
+    assert len(names) == 2 and all(name.startswith("localhost:") for name in names)
+
+
 def test_another_user_gets_a_file_of_its_own(forwarding, server, as_root):
     os.chmod(server["XAUTHORITY"], 0o644)
     for parent in Path(server["XAUTHORITY"]).parents:

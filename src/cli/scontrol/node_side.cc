@@ -79,6 +79,7 @@ int fail(Session& session, const std::string& text) {
 }  // namespace
 
 int list_pids(Session& session, const Words& words) {
+    if (session.json) return fail(session, "listpids: --json and --yaml are not supported");
     const std::string* job = words.size() > 1 ? &words[1] : nullptr;
     const std::optional<wire::AskUsage> question = question_of(job);
     if (!question) return fail(session, fmt::format("Invalid job id specified: {}", *job));
