@@ -182,12 +182,25 @@ AccountedStep fact_of(const Step& step, JobId job, std::uint32_t restarts) {
     fact.end = step.end_time;
     fact.time_limit = step.time_limit;
     fact.tasks = step.tasks;
-    fact.layout = print_distribution(step.distribution);
+    if (step.id != kExternStep) fact.layout = print_distribution(step.distribution);
     fact.tres_allocated = tres_of_shares(step.nodes);
     fact.cpus = static_cast<std::uint32_t>(fact.tres_allocated["cpu"]);
     fact.node_count = static_cast<std::uint32_t>(step.nodes.size());
     fact.node_names = step.node_names;
     fact.usage = step.usage;
+    return fact;
+}
+
+// Compat: the step "extern" has all that its job has, with its billing.
+AccountedStep fact_of_extern(const Cluster& cluster, const Step& step, JobId id,
+                             std::uint32_t restarts) {
+    AccountedStep fact = fact_of(step, id, restarts);
+    const std::shared_ptr<const Job> job = cluster.find_job(id);
+    const Partition* partition = job ? cluster.find_partition(job->partition) : nullptr;
+    if (!partition) return fact;
+    fact.tres_allocated["billing"] =
+        billing_of(fact.tres_allocated, partition->config.tres_billing_weights,
+                   cluster.settings().priority.billing);
     return fact;
 }
 
@@ -292,8 +305,11 @@ std::vector<Fact> FactBook::take(const Cluster& cluster, const Changed& changed)
         for (const auto& job : changed.jobs) tell_job(cluster, job, facts);
     }
     if (cluster.settings().accounts_for_steps) {
-        for (const ChangedStep& each : changed_steps)
-            facts.push_back(fact_of(*each.step, each.job, each.restarts));
+        for (const ChangedStep& each : changed_steps) {
+            facts.push_back(each.step->id == kExternStep
+                                ? fact_of_extern(cluster, *each.step, each.job, each.restarts)
+                                : fact_of(*each.step, each.job, each.restarts));
+        }
     }
     for (NodeIndex node : changed.nodes) tell_node(cluster.node(node), facts);
     for (const Reservation& each : changed.reservations) facts.push_back(fact_of(cluster, each));

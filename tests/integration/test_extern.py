@@ -83,7 +83,8 @@ def test_a_job_has_the_steps_batch_extern_and_0(contained):
     contained.wait_for(lambda: steps(contained, job) == [
         [job, "COMPLETED", "0:0"], [f"{job}.batch", "COMPLETED", "0:0"], [f"{job}.extern", "COMPLETED", "0:0"],
         [f"{job}.0", "COMPLETED", "0:0"]], what="the steps in sacct")
-    assert steps(contained, f"{job}.extern", "JobName,NTasks,NNodes,AllocCPUS") == [["extern", "2", "2", "2"]]
+    assert steps(contained, f"{job}.extern", "JobName,NTasks,NNodes,AllocCPUS,Layout,AllocTRES") == [
+        ["extern", "2", "2", "2", "Unknown", "billing=2,cpu=2,mem=200M,node=2"]]
     wait_nothing_left(contained, job)
 
 
