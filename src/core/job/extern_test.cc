@@ -86,6 +86,18 @@ TEST_F(ExternStep, ABatchScriptWaitsForTheFirstNodeOrForAll) {
     EXPECT_EQ(count_effects<LaunchBatch>(report("b", "n1")), 1u);
 }
 
+TEST_F(ExternStep, ARequestForAStepWaitsForTheNodesUnlessItIsRefused) {
+    ASSERT_EQ(world_.run("settings contain holds\n nodes n1\n submit a salloc\n pass\n"
+                         " expect a configuring"),
+              "");
+    const UserId owner = job("a").user;
+    CreateStep event{RequestId{7}, {owner, GroupId{100}}, StepDemand{.job = job("a").id}};
+    EXPECT_EQ(on(event).size(), 0u);
+    event = {RequestId{8}, {UserId{owner.value + 1}, GroupId{100}}, StepDemand{.job = job("a").id}};
+    EXPECT_EQ(count_effects<Reply>(on(event)), 1u);
+    EXPECT_GE(count_effects<Reply>(report("a", "n1")), 1u);  // the step is granted
+}
+
 TEST_F(ExternStep, AnInteractiveJobWaitsForAllNodes) {
     ASSERT_EQ(world_.run("settings alloc holds\n nodes n[1-2]\n submit a salloc nodes=2\n pass\n"
                          " expect a configuring"),

@@ -176,7 +176,8 @@ void drop_ended_steps(Cluster& cluster, JobId id) {
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
     const auto job = cluster.find_job(event.demand.job);
-    const bool must_wait = job && is_configuring(*job);
+    const bool must_wait = job && is_configuring(*job) &&
+                           permit(role_in(cluster, event.caller, *job), Action::CreateStep);
     if (!must_wait &&
         try_create(cluster, now, event.request, event.caller, event.demand, effects)) {
         return;
