@@ -133,6 +133,11 @@ std::vector<std::uint32_t> spread_tasks(std::uint32_t tasks, const std::vector<T
     }
     if (std::accumulate(most.begin(), most.end(), std::uint64_t{0}) < tasks) return {};
     const std::uint32_t turn = turn_of(distribution);
+    if (distribution.kind == Kind::Cyclic && !rooms.empty()) {
+        // Compat: in the turn in which the largest node gets its last CPU, every node gets a task.
+        const std::uint32_t largest = *std::max_element(with_cpus.begin(), with_cpus.end());
+        for (std::uint32_t& each : with_cpus) each = std::min(each, std::max(largest, 1u) - 1);
+    }
     deal(tasks, counts, with_cpus, turn);
     deal(tasks, counts, most, distribution.kind == Kind::Plane ? turn : 1);
     return counts;

@@ -56,6 +56,10 @@ TEST(Distribution, OvercommittedTasksAreSpreadOverTheNodes) {
     EXPECT_EQ(spread_tasks(5, rooms, kBlock), (Counts{4, 1}));
     EXPECT_EQ(spread_tasks(13, rooms, kBlock), (Counts{10, 3}));
     EXPECT_EQ(spread_tasks(13, rooms, {Distribution::Kind::Plane, 4}), (Counts{11, 2}));
+    EXPECT_EQ(spread_tasks(13, rooms, kCyclic), (Counts{9, 4}));
+    EXPECT_EQ(spread_tasks(12, {{8, 512}, {1, 512}}, kCyclic), (Counts{9, 3}));
+    EXPECT_EQ(spread_tasks(9, {{8, 512}, {1, 512}}, kCyclic), (Counts{8, 1}));
+    EXPECT_EQ(spread_tasks(9, {{8, 8}, {1, 1}}, kCyclic), (Counts{8, 1}));
     EXPECT_EQ(spread_tasks(1024, rooms, kCyclic), (Counts{512, 512}));
     EXPECT_EQ(spread_tasks(1025, rooms, kCyclic), Counts{});
 }

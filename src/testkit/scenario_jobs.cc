@@ -82,6 +82,8 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     if (options.contains("warn"))
         demand->warn_signal =
             WarnSignal{.signal = SIGUSR1, .before = Minutes{as_number(options.at("warn"))}};
+    if (options.contains("delays"))
+        demand->warn_signal = WarnSignal{.signal = SIGUSR1, .allow_reservation = true};
     if (options.contains("time")) demand->time_limit = parse_time_limit(options.at("time")).value();
     if (options.contains("mintime"))
         demand->time_min = parse_time_limit(options.at("mintime")).value();

@@ -479,11 +479,15 @@ TEST(Reservations, LetOthersRunIntoThemForAsLongAsTheySay) {
     EXPECT_SCENARIO(R"(
         nodes   n[1-2] cpus=4
         reserve r1 start=30 length=60 nodes=n1 users=1000 delay=10
-        submit  fits user=1001 nodelist=n1 exclusive time=40
-        submit  over user=1001 nodelist=n1 exclusive time=41
+        submit  other user=1001 nodelist=n1 exclusive time=40   # without --signal=R:
+        submit  fits user=1001 nodelist=n1 exclusive time=40 delays
+        submit  over user=1001 nodelist=n1 exclusive time=41 delays
         pass
         expect  fits running n1
         expect  over pending
+        expect  other pending
+        cancel  other
+        cancel  over
         submit  mine reservation=r1 exclusive time=10
         at      30
         pass
@@ -491,7 +495,7 @@ TEST(Reservations, LetOthersRunIntoThemForAsLongAsTheySay) {
         at      35
         end     fits
         clean   fits n1
-        submit  late user=1001 nodelist=n1 time=1   # it has begun: no others any more
+        submit  late user=1001 nodelist=n1 time=1 delays   # it has begun: no others any more
         pass
         expect  mine running n1
         expect  late pending

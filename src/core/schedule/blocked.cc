@@ -14,7 +14,7 @@ namespace sluice {
 std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
     if (cluster_.reservations().empty()) return {};
     Planner& planner = scheduler_.planner;
-    planner.open_reservation(cluster_, entry.reservation, now_);
+    planner.open_reservation(cluster_, entry.reservation, now_, may_delay_others(job));
     Search search = search_for(entry, job);
     const Need& need = search.need;
     Planner::Kept kept = Planner::Kept::No;

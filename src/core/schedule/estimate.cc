@@ -84,7 +84,7 @@ std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner,
         Result<Need> need = need_of(cluster, job, *partition);
         if (!need) continue;
         for (const Spot& spot : spots_ahead(cluster, *partition, job)) {
-            planner.open_reservation(cluster, spot.reservation, now);
+            planner.open_reservation(cluster, spot.reservation, now, may_delay_others(job));
             PlanTime from = planner.tick(std::max(now, first));
             bool waits = spot.reservation && !spot.reservation->has(kResvFlex);
             if (waits) from = std::max(from, planner.tick(spot.reservation->start));

@@ -190,7 +190,8 @@ void add_room(const Question& question, const std::vector<const Partition*>& ope
                                     [&](const Booking& booking) { return booking.start <= now; }));
     for (const Spot& spot : spots_for(question, open)) {
         Need need = need_of(question.cluster, question.job, *spot.partition).value();
-        planner.open_reservation(question.cluster, spot.reservation, question.now);
+        planner.open_reservation(question.cluster, spot.reservation, question.now,
+                                 may_delay_others(question.job));
         out.places.push_back(explain_shortage(question, spot, need, out));
     }
     planner.open_reservation(question.cluster, nullptr, question.now);

@@ -286,7 +286,7 @@ bool Pass::may_book(const Entry& entry) const {
 // Books the job's earliest start; returns whether there is one.
 bool Pass::book(Entry& entry, const Job& job) {
     Planner& planner = scheduler_.planner;
-    planner.open_reservation(cluster_, entry.reservation, now_);
+    planner.open_reservation(cluster_, entry.reservation, now_, may_delay_others(job));
     Search search = search_for(entry, job);
     search.from = std::max(search.from + 1, entry.last_start);
     bool has_others = entry.job_class->needs.size() > 1 || !entry.job_class->reservations.empty();
@@ -358,7 +358,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     if (!may_run(*job)) return Outcome::Skipped;
     if (is_limited(entry, *job)) return Outcome::Limited;
-    scheduler_.planner.open_reservation(cluster_, entry.reservation, now_);
+    scheduler_.planner.open_reservation(cluster_, entry.reservation, now_, may_delay_others(*job));
     if (entry.booked == 0) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);

@@ -41,6 +41,7 @@ void Planner::reset(const Cluster& cluster, Time now) {
     fences_.clear();
     fences_on_node_.clear();
     open_fence_.reset();
+    delays_ = false;
     if (!cluster.reservations().empty()) fences_on_node_.resize(nodes);
     for (const Reservation& reservation : cluster.reservations()) {
         auto number = static_cast<std::uint32_t>(fences_.size());
@@ -54,20 +55,28 @@ void Planner::reset(const Cluster& cluster, Time now) {
             fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) *
                                                            (config.cpus / all)));
         }
-        // MaxStartDelay: a job that starts before the reservation may overlap its beginning by this
-        // much.
-        const Seconds delay = reservation.max_start_delay.value_or(Seconds{0});
         for (const Interval& each : intervals_of(reservation)) {
-            const Time from =
-                each.start > now ? std::min(each.start + delay, each.end) : each.start;
-            if (from < each.end) fence.times.emplace_back(tick(from), tick(each.end));
+            if (each.start < each.end) fence.times.emplace_back(tick(each.start), tick(each.end));
         }
+        if (reservation.max_start_delay) fence.late_times = late_times_of(reservation, now);
         fences_.push_back(std::move(fence));
     }
     restless_.clear();
     for (std::uint32_t i = 0; i < nodes; ++i) refresh(cluster, NodeIndex{i}, now);
     is_whole_ = true;
     layout_version_ = cluster.scheduler().layout_version;
+}
+
+// A job that starts before the reservation may overlap its beginning by this much.
+std::vector<std::pair<PlanTime, PlanTime>> Planner::late_times_of(const Reservation& reservation,
+                                                                  Time now) const {
+    std::vector<std::pair<PlanTime, PlanTime>> times;
+    for (const Interval& each : intervals_of(reservation)) {
+        const Time delayed = each.start + *reservation.max_start_delay;
+        const Time from = each.start > now ? std::min(delayed, each.end) : each.start;
+        if (from < each.end) times.emplace_back(tick(from), tick(each.end));
+    }
+    return times;
 }
 
 void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched) {
@@ -159,7 +168,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
             continue;
         }
         if (!is_up(fences_[number], index)) continue;
-        for (const auto& [from, until] : fences_[number].times)
+        for (const auto& [from, until] : times_of(fences_[number]))
             plan_.take(index, kind.total, from, until);
     }
 }
@@ -177,7 +186,7 @@ void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t nu
     std::int32_t others = std::min(fence.cpus[static_cast<std::size_t>(place)], total);
     if (inside) others = total - others;
     std::vector<Use> uses = uses_by(cluster, index, fence.name, !inside, now);
-    for (const auto& [from, until] : fence.times) {
+    for (const auto& [from, until] : times_of(fence)) {
         plan_.take(index, Amounts::cpus_only(others), from, until);
         std::set<PlanTime> marks{from, until};
         for (const Use& use : uses) {
@@ -229,7 +238,14 @@ bool Planner::is_up(const Fence& fence, NodeIndex node) const {
     return fence.maintenance || !std::binary_search(open.nodes.begin(), open.nodes.end(), node);
 }
 
-void Planner::open_reservation(const Cluster& cluster, const Reservation* reservation, Time now) {
+void Planner::open_reservation(const Cluster& cluster, const Reservation* reservation, Time now,
+                               bool delays) {
+    if (std::exchange(delays_, delays) != delays) {
+        for (const Fence& fence : fences_) {
+            if (!fence.late_times) continue;
+            for (NodeIndex node : fence.nodes) refresh(cluster, node, now);
+        }
+    }
     std::optional<std::uint32_t> wanted;
     for (std::uint32_t i = 0; reservation && i < fences_.size(); ++i) {
         if (fences_[i].name == reservation->name) wanted = i;
@@ -248,7 +264,7 @@ Planner::Kept Planner::kept(NodeIndex node, PlanTime from, PlanTime until) const
     for (std::uint32_t number : fences_on_node_[node.value]) {
         const Fence& fence = fences_[number];
         if (!is_up(fence, node) || !fence.cpus.empty()) continue;  // of cores: see fence_in()
-        for (const auto& [start, end] : fence.times) {
+        for (const auto& [start, end] : times_of(fence)) {
             if (start >= until || end <= from) continue;
             if (fence.maintenance) return Kept::ForMaintenance;
             found = Kept::ForOthers;

@@ -54,7 +54,9 @@ public:
     void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
     // Reservations keep their nodes from all jobs. The nodes of the open reservation (nullptr:
     // none) are as free as running jobs and bookings leave them. One is open at a time.
-    void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
+    // `delays`: as a job sees them that may overlap the beginning of others (--signal=R:...).
+    void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now,
+                          bool delays = false);
     // Whether the node is reserved for others in the interval, given the open reservation; and what
     // for.
     enum class Kept : std::uint8_t { No, ForOthers, ForMaintenance };
@@ -106,6 +108,8 @@ private:
         bool maintenance = false;
         std::vector<NodeIndex> nodes;
         std::vector<std::pair<PlanTime, PlanTime>> times;
+        // For jobs that may delay its jobs (MaxStartDelay); absent: there is no difference.
+        std::optional<std::vector<std::pair<PlanTime, PlanTime>>> late_times;
         std::vector<std::int32_t> cpus;  // by node, where it has only some of them
         bool caps = true;                // its jobs have these CPUs and no others
     };
@@ -113,14 +117,28 @@ private:
         PlanTime from, until;
         std::int32_t cpus;
     };
+    std::vector<std::pair<PlanTime, PlanTime>> late_times_of(const Reservation& reservation,
+                                                             Time now) const;
     void fence_in(const Cluster& cluster, NodeIndex node, std::uint32_t number, Time now);
     std::vector<Use> uses_by(const Cluster& cluster, NodeIndex node, const std::string& reservation,
                              bool its_own, Time now) const;
     bool is_up(const Fence& fence, NodeIndex node) const;
+    const std::vector<std::pair<PlanTime, PlanTime>>& times_of(const Fence& fence) const {
+        return delays_ && fence.late_times ? *fence.late_times : fence.times;
+    }
     std::vector<Fence> fences_;
     std::vector<std::vector<std::uint32_t>> fences_on_node_;  // empty: there are no reservations
     std::optional<std::uint32_t> open_fence_;
+    bool delays_ = false;  // the job that is planned may delay those of a reservation
 };
+
+// --signal=R:...: it may overlap the beginning of reservations that have a MaxStartDelay.
+inline bool may_delay_others(const JobTerms& terms) {
+    return terms.warn_signal && terms.warn_signal->allow_reservation;
+}
+inline bool may_delay_others(const Job& job) {
+    return may_delay_others(*job.request);
+}
 
 // When a running job gives its nodes back, as far as is known.
 Time expected_end(const Cluster& cluster, const Job& job, Time now);

@@ -47,7 +47,7 @@ bool Queue::is_of(const JobClass& job_class, const Job& job) const {
     if (job_class.sample == job.request) return true;
     return sample.shape == request.shape && sample.licenses == request.licenses &&
            sample.time_min == request.time_min && sample.reservation == request.reservation &&
-           sample.qos == request.qos &&
+           sample.qos == request.qos && may_delay_others(sample) == may_delay_others(request) &&
            (!grouping_.by_account || sample.account == request.account);
 }
 
