@@ -1,5 +1,6 @@
 // sluice-pmix: started by slurmstepd for a step of srun --mpi=pmix, with the user's rights. Its
 // standard input is the line to slurmstepd; it ends when that does.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,6 +28,22 @@ std::string make_directory(const wire::RunId& run) {
     return mkdtemp(path.data()) ? path : std::string();
 }
 
+// A process that removes the directory when this one is gone, also if it is killed.
+void remove_afterwards(const std::string& directory) {
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0) return;
+    const pid_t child = fork();
+    if (child != 0) {
+        close(pair[0]);
+        return;  // the other end stays open as long as this process is there
+    }
+    for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, pair[1]}) close(fd);
+    char byte = 0;
+    while (read(pair[0], &byte, 1) < 0) continue;
+    remove_tree(directory);
+    _exit(0);
+}
+
 int serve(Line& line, const wire::PmixSetup& setup, const std::string& directory) {
     Result<StepLayout> layout = StepLayout::from(setup);
     if (!layout) return line.fail(layout.error().detail), 1;
@@ -49,6 +66,7 @@ int run() {
     if (!order || !order->has_setup()) return 1;
     const std::string directory = make_directory(order->setup().run());
     if (directory.empty()) return line.fail("no directory for temporary files"), 1;
+    remove_afterwards(directory);
     const int code = serve(line, order->setup(), directory);
     remove_tree(directory);
     // Without the end of the library: the tasks are gone, and it may wait for them.

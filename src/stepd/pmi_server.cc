@@ -208,6 +208,11 @@ void PmiServer::on_init(Client& client, const PmiCommand& request) {
     answer(client, request,
            {{"pmi_version", is_two ? "2" : "1"}, {"pmi_subversion", is_two ? "0" : "1"}});
     client.joined = true;
+    ++client.program;
+    const auto oldest =
+        std::min_element(clients_.begin(), clients_.end(),
+                         [](const auto& a, const auto& b) { return a->program < b->program; });
+    books_.erase(books_.begin(), books_.lower_bound((*oldest)->program));
     if (is_two) client.reader.set_dialect(PmiDialect::Two);
 }
 
@@ -247,11 +252,12 @@ void PmiServer::on_put(Client& client, const PmiCommand& request) {
     const std::string key = request.find("key").value_or(""),
                       value = request.find("value").value_or("");
     if (key.empty()) return answer(client, request, {}, "no key is given");
-    if (pair_bytes_ + key.size() + value.size() > sizes::kExchange / 2) {
+    Book& book = book_of(client);
+    if (book.bytes + key.size() + value.size() > sizes::kExchange / 2) {
         return answer(client, request, {}, "the pairs of the step are too large");
     }
-    pair_bytes_ += key.size() + value.size();
-    pairs_[key] = value;
+    book.bytes += key.size() + value.size();
+    book.pairs[key] = value;
     fresh_.add_keys(key);
     fresh_.add_values(value);
     answer(client, request);
@@ -260,9 +266,10 @@ void PmiServer::on_put(Client& client, const PmiCommand& request) {
 void PmiServer::on_get(Client& client, const PmiCommand& request) {
     const std::string key = request.find("key").value_or("");
     const bool is_two = client.reader.dialect() == PmiDialect::Two;
-    const auto found = pairs_.find(key);
+    const Book& book = book_of(client);
+    const auto found = book.pairs.find(key);
     std::optional<std::string> value;
-    if (found != pairs_.end()) value = found->second;
+    if (found != book.pairs.end()) value = found->second;
     if (!value && !is_two) value = job_attribute(key);
     if (value) {
         return answer(client, request, is_two ? found_fields(value) : Fields{{"value", *value}});
@@ -300,9 +307,10 @@ Result<void> PmiServer::on_input(const wire::StepInput& input) {
 void PmiServer::end_fence() {
     wire::PmiPairs all;
     all.ParseFromString(std::exchange(incoming_, {}));
+    Book& book = book_of(*clients_.front());
     for (int i = 0; i < std::min(all.keys_size(), all.values_size()); ++i) {
-        const auto [place, is_new] = pairs_.insert_or_assign(all.keys(i), all.values(i));
-        if (is_new) pair_bytes_ += place->first.size() + place->second.size();
+        const auto [place, is_new] = book.pairs.insert_or_assign(all.keys(i), all.values(i));
+        if (is_new) book.bytes += place->first.size() + place->second.size();
     }
     fencing_ = 0;
     for (auto& client : clients_) {
@@ -314,11 +322,12 @@ void PmiServer::end_fence() {
 void PmiServer::on_put_node(Client& client, const PmiCommand& request) {
     const std::string key = request.find("key").value_or(""),
                       value = request.find("value").value_or("");
-    if (pair_bytes_ + key.size() + value.size() > sizes::kExchange / 2) {
+    Book& book = book_of(client);
+    if (book.bytes + key.size() + value.size() > sizes::kExchange / 2) {
         return answer(client, request, {}, "the attributes of the node are too large");
     }
-    pair_bytes_ += key.size() + value.size();
-    node_attributes_[key] = value;
+    book.bytes += key.size() + value.size();
+    book.node_attributes[key] = value;
     answer(client, request);
     for (auto& each : clients_) {
         std::vector<PmiCommand> awaited = std::exchange(each->awaited, {});
@@ -329,8 +338,9 @@ void PmiServer::on_put_node(Client& client, const PmiCommand& request) {
 }
 
 void PmiServer::on_get_node(Client& client, const PmiCommand& request) {
-    const auto found = node_attributes_.find(request.find("key").value_or(""));
-    if (found != node_attributes_.end()) {
+    const Book& book = book_of(client);
+    const auto found = book.node_attributes.find(request.find("key").value_or(""));
+    if (found != book.node_attributes.end()) {
         return answer(client, request, found_fields(found->second));
     }
     if (request.find("wait") != kTrue) return answer(client, request, found_fields({}));

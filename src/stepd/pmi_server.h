@@ -34,6 +34,7 @@ private:
         Fd theirs;  // until the task has it
         std::unique_ptr<Stream> stream;
         PmiReader reader;
+        std::uint32_t program = 0;        // of the task's programs that use PMI, from 1 on
         bool joined = false;              // between init and finalize
         bool aborted = false;             // waits to be ended, and is not listened to
         bool fencing = false;             // waits for all others
@@ -82,11 +83,17 @@ private:
     std::string name_;  // of the step: "12.0"
     Handlers handlers_;
     std::vector<std::unique_ptr<Client>> clients_;  // by local number
-    std::map<std::string, std::string> pairs_;      // of all nodes, and of this one
-    std::map<std::string, std::string> node_attributes_;
-    wire::PmiPairs fresh_;        // put here since the last fence
-    std::size_t pair_bytes_ = 0;  // of pairs_ and node_attributes_
-    std::size_t fencing_ = 0;     // tasks that wait
+    // What the tasks have put. Programs of a task that follow each other see nothing of those
+    // before.
+    struct Book {
+        std::map<std::string, std::string> pairs;  // of all nodes, and of this one
+        std::map<std::string, std::string> node_attributes;
+        std::size_t bytes = 0;  // of both
+    };
+    Book& book_of(const Client& client) { return books_[client.program]; }
+    std::map<std::uint32_t, Book> books_;  // by program
+    wire::PmiPairs fresh_;                 // put here since the last fence
+    std::size_t fencing_ = 0;              // tasks that wait
     std::uint64_t fences_ = 0;
     std::string incoming_;  // of the fence's result
     std::size_t complaints_ = 0;

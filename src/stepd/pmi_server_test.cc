@@ -196,5 +196,21 @@ TEST_F(PmiServed, ATaskThatDoesNotReadIsNotRead) {
     EXPECT_LT(taken, 8u << 20);
 }
 
+TEST_F(PmiServed, ProgramsThatFollowEachOtherSeeNothingOfThoseBefore) {
+    const std::string init = "cmd=init pmi_version=1 pmi_subversion=1\n";
+    for (std::size_t task : {0, 1}) ask(task, init);
+    ask(0, "cmd=put kvsname=7.1 key=a value=old\n");
+    EXPECT_NE(ask(1, "cmd=get kvsname=7.1 key=a\n").find("value=old"), std::string::npos);
+    ask(0, "cmd=finalize\n");
+    ask(0, init);
+    // The other task is still in the first program.
+    EXPECT_EQ(ask(0, "cmd=get kvsname=7.1 key=a\n").find("value=old"), std::string::npos);
+    ask(0, "cmd=put kvsname=7.1 key=a value=new\n");
+    EXPECT_NE(ask(1, "cmd=get kvsname=7.1 key=a\n").find("value=old"), std::string::npos);
+    ask(1, "cmd=finalize\n");
+    ask(1, init);
+    EXPECT_NE(ask(1, "cmd=get kvsname=7.1 key=a\n").find("value=new"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice
