@@ -19,6 +19,9 @@ find_library(PMIX_LIBRARY pmix PATHS ${PMIX_LIBRARY_DIRS} REQUIRED)
 add_library(pmix_library INTERFACE)
 target_include_directories(pmix_library SYSTEM INTERFACE ${PMIX_INCLUDE_DIRS})
 target_link_libraries(pmix_library INTERFACE ${PMIX_LIBRARY})
+# Static, as all that command line tools need.
+find_path(LZ4_INCLUDE_DIR lz4.h REQUIRED)
+find_library(LZ4_STATIC NAMES liblz4.a REQUIRED)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 
 if(SLUICE_TESTS)

@@ -23,11 +23,14 @@
 #include "base/text.h"
 #include "cli/gpu_usage/gpu_usage.h"
 #include "cli/sacct/options.h"
+#include "cli/sattach/options.h"
+#include "cli/sbcast/sbcast.h"
 #include "cli/scancel/options.h"
 #include "cli/scontrol/scontrol.h"
 #include "cli/sdata/sdata.h"
 #include "cli/sdiag/options.h"
 #include "cli/seff/seff.h"
+#include "cli/sgather/sgather.h"
 #include "cli/sinfo/options.h"
 #include "cli/sprio/options.h"
 #include "cli/squeue/options.h"
@@ -95,6 +98,9 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "sprio") return sprio_option_help();
     if (tool == "sshare") return sshare_option_help();
     if (tool == "scontrol") return control_option_help();
+    if (tool == "sattach") return sattach_option_help();
+    if (tool == "sbcast") return sbcast_option_help();
+    if (tool == "sgather") return sgather_option_help();
     if (tool == "sstat") return sstat_option_help();
     if (tool == "sdata") return sdata_option_help();
     if (tool == "seff") return seff_option_help();

@@ -288,11 +288,13 @@ void Door::on_step(const std::shared_ptr<Visitor>& visitor) {
     Fd connection = std::move(visitor->fd);
     leave(visitor);
     allow_stopped_peer(connection);
+    Jobs::Caller caller{visitor->identity, std::move(connection), refuse_launch};
+    if (input && input->has_attach()) return jobs_.attach(input->attach(), std::move(caller));
     if (!input || !input->has_launch()) {
-        return refuse_launch(std::move(connection),
+        return refuse_launch(std::move(caller.connection),
                              {ErrorCode::ProtocolError, "a launch was expected"});
     }
-    jobs_.launch_tasks(input->launch(), {visitor->identity, std::move(connection), refuse_launch});
+    jobs_.launch_tasks(input->launch(), std::move(caller));
 }
 
 void Door::leave(const std::shared_ptr<Visitor>& visitor) {

@@ -1,8 +1,8 @@
 // agent/door.h
 //
-// The connections to this slurmd: of srun with a step to launch, of sstat, and of tools of this
-// host that need a token or ask whether slurmd is alive. Reads each message exactly, never beyond:
-// the connection of an srun goes on in the step's supervisor.
+// The connections to this slurmd: of srun with a step to launch, of sstat and sattach, and of tools
+// of this host that need a token or ask whether slurmd is alive. Reads each message exactly, never
+// beyond: the connections of srun and sattach go on in the step's supervisor.
 #pragma once
 
 #include <functional>

@@ -151,6 +151,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_cluster_name(site_->config.cluster_name);
     order.set_kill_wait(site_->config.kill_wait.count());
     order.set_gpu_freq_def(site_->config.gpu_freq_def);
+    order.set_cpu_freq_def(site_->config.cpu_freq_def);
     order.set_task_prolog(site_->config.task_prolog);
     order.set_task_epilog(site_->config.task_epilog);
     for (const std::string& each : switches_above(site_->config, site_->node.name)) {

@@ -56,6 +56,8 @@ public:
     // process of a login that joins the container of one (PrologFlags=Contain).
     std::vector<JobKey> jobs_of(std::uint32_t user) const;
     Result<void> adopt(const JobKey& job, pid_t pid);
+    // sattach: hands the connection to the supervisor of the step, or says why not.
+    void attach(const wire::AttachStep& order, Caller caller);
     void signal(const wire::SignalJob& order);
     void terminate(const wire::Terminate& order);
     // The controller's jobs of this node: what is left of others goes.
@@ -108,6 +110,8 @@ private:
     CgroupPlace cgroup_of(const RunKey& key) const;
     StepLine* line_to(const RunKey& key);  // nullptr: there is none
     std::optional<RunEnd> end_in_mark(const RunKey& key, const std::string& place) const;
+    // Those of other users are for root and SlurmUser only.
+    bool may_see_steps(const Identity& asker, std::uint32_t owner) const;
     void on_usage(const wire::UsageSoFar& usage);
     void answer_usage(std::uint64_t number);
 

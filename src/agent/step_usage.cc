@@ -20,8 +20,7 @@ void Jobs::ask_usage(const wire::AskUsage& question, const Identity& asker, Usag
     const bool of_all_jobs = question.all_steps() && question.job() == 0;
     for (const auto& [key, job] : node_.jobs) {
         if (!of_all_jobs && key.job.value != question.job()) continue;
-        const bool may_ask = asker.user.value == job.hook.user || asker.user.value == 0 ||
-                             asker.user.value == site_->slurm_user;
+        const bool may_ask = may_see_steps(asker, job.hook.user);
         if (!may_ask && of_all_jobs) continue;
         if (!may_ask) return answer(Error{ErrorCode::AccessDenied, ""});
         for (const auto& [step, run] : job.runs) {

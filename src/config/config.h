@@ -160,6 +160,11 @@ struct Config {
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
     std::string mpi_default;               // as srun --mpi
+    std::string mpi_params;                // ports=12000-12999
+    std::string bcast_parameters;          // DestDir=, Compression=, send_libs
+    std::string bcast_exclude = "/lib,/usr/lib,/lib64,/usr/lib64";
+    std::string cpu_freq_def;                                           // as srun --cpu-freq
+    std::string cpu_freq_governors = "OnDemand,Performance,UserSpace";  // that may be asked for
     std::string mail_prog = "/bin/mail";
     std::string mail_domain;
     std::uint32_t first_job_id = 1;

@@ -9,6 +9,7 @@
 #include "config/unsupported.h"
 #include "config/values.h"
 #include "core/settings.h"
+#include "model/cpu_freq.h"
 #include "model/gpu_freq.h"
 #include "model/sampling.h"
 #include "model/sizes.h"
@@ -283,6 +284,11 @@ Result<void> check_numbers(const Config& config) {
     if (config.max_tasks_per_node < 1 || config.max_tasks_per_node > kTasksPerNodeMax) {
         return refuse(config, fmt::format("MaxTasksPerNode={}: expected 1 to {}",
                                           config.max_tasks_per_node, kTasksPerNodeMax));
+    }
+    if (const Result<CpuFreq> freq = parse_cpu_freq(config.cpu_freq_def);
+        !freq && !config.cpu_freq_def.empty()) {
+        return refuse(config, fmt::format("CpuFreqDef={}: expected {}", config.cpu_freq_def,
+                                          freq.error().detail));
     }
     return {};
 }

@@ -189,6 +189,22 @@ static void take_health_check(const Config& config, Settings& settings) {
     nodes.cycle = has("CYCLE");
 }
 
+// "ports=12000-12999".
+static Result<std::optional<PortRange>> parse_mpi_ports(const std::string& params) {
+    const std::optional<std::string_view> text = list_option(params, "ports");
+    if (!text) return std::optional<PortRange>{};
+    const std::size_t dash = std::min(text->find('-'), text->size());
+    const auto first = to_number(text->substr(0, dash));
+    const auto last = dash < text->size() ? to_number(text->substr(dash + 1)) : first;
+    constexpr std::uint64_t kPortMax = 65535;
+    if (!first || !last || *first == 0 || *first > *last || *last > kPortMax) {
+        return Error{ErrorCode::ConfigInvalid,
+                     fmt::format("MpiParams={}: expected ports=FIRST-LAST", params)};
+    }
+    return std::optional(
+        PortRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)});
+}
+
 Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     Settings settings;
     settings.cluster_name = config.cluster_name;
@@ -202,6 +218,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
     settings.max_tasks_per_node = config.max_tasks_per_node;
+    settings.mpi_ports = TRY(parse_mpi_ports(config.mpi_params));
     for (std::string_view name : split(config.gres_types, ','))
         if (!trim(name).empty()) settings.gres_types.emplace_back(trim(name));
     settings.tracked_tres = tracked_tres(config);

@@ -32,7 +32,9 @@ struct WordRule {
 constexpr WordRule kWordRules[] = {
     {"AccountingStorageEnforce",
      "none|associations|limits|nojobs|nosteps|qos|safe|wckeys|all", "", ""},
+    {"BcastParameters",          "DestDir|Compression|send_libs", "", ""},
     {"LaunchParameters",         "use_interactive_step", "", ""},
+    {"MpiParams",                "ports", "", ""},
     {"PrologFlags",
      "alloc|contain|deferbatch|forcerequeueonfail|nohold|serial|x11", "runinjob",
      "Prolog and Epilog run outside of the job's cgroup"},

@@ -67,6 +67,7 @@ void fill(const StepGranted& answer, const ReplyContext& context, wire::Reply& r
     describe_addresses(step.nodes, context.snapshot, *message.mutable_addresses());
     message.set_credential(issue_credential(*answer.job, step.id, step.nodes, context));
     message.set_distribution(step.distribution);
+    message.set_resv_ports(step.resv_ports);
     describe(*answer.job, context.snapshot, *message.mutable_job());
 }
 

@@ -217,6 +217,8 @@ Result<void> validate_step_request(const wire::CreateStep& message) {
     TRY(validate_number("ntasks", message.ntasks(), sizes::kCount));
     TRY(validate_number("ntasks-per-node", message.ntasks_per_node(), sizes::kCount));
     TRY(validate_number("cpus-per-task", message.cpus_per_task(), sizes::kCount));
+    TRY(validate_number("ntasks-per-core", message.ntasks_per_core(), sizes::kCount));
+    TRY(validate_number("ntasks-per-socket", message.ntasks_per_socket(), sizes::kCount));
     for (const std::uint64_t memory : {message.mem_per_node(), message.mem_per_cpu()}) {
         if (memory > sizes::kAmount)
             return invalid_value("mem", std::to_string(memory), "too much");
@@ -247,6 +249,10 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .first_node = message.first_node(),
         .tres_bind = message.tres_bind(),
         .node_sizes = message.node_sizes(),
+        .resv_ports = optional_of(message.has_resv_ports(), message.resv_ports()),
+        .ntasks_per_core = optional_of(message.has_ntasks_per_core(), message.ntasks_per_core()),
+        .ntasks_per_socket =
+            optional_of(message.has_ntasks_per_socket(), message.ntasks_per_socket()),
         .key = message.idempotency_key()};
     demand.gres_per_node = TRY(from_wire(message.gres_per_node()));
     demand.gpus_per_task = TRY(from_wire(message.gpus_per_task()));

@@ -127,7 +127,9 @@ struct StepDemand {
     std::uint32_t first_node = 0;  // --relative: the job's nodes before it are not used
     std::string tres_bind;
     std::string node_sizes;  // "1,5,9": the allowed counts from nodes_min to nodes_max
-    std::string key = {};    // a repeated request with the same key gets the same step; empty: none
+    std::optional<std::uint32_t> resv_ports = {};  // 0: as many as a node has tasks
+    std::optional<std::uint32_t> ntasks_per_core = {}, ntasks_per_socket = {};
+    std::string key = {};  // a repeated request with the same key gets the same step; empty: none
 };
 
 struct CreateStep {

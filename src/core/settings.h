@@ -113,6 +113,12 @@ struct PrologRules {
     bool operator==(const PrologRules&) const = default;
 };
 
+// From the first to the last.
+struct PortRange {
+    std::uint16_t first = 0, last = 0;
+    bool operator==(const PortRange&) const = default;
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -125,6 +131,7 @@ struct Settings {
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
     std::uint32_t max_tasks_per_node = 512;  // of a job or step with --overcommit
+    std::optional<PortRange> mpi_ports;      // MpiParams=ports=: for --resv-ports
     Unit unit = Unit::Core;
     bool memory_is_consumable = true;  // SelectTypeParameters=*_Memory
     bool least_loaded = false;         // CR_LLN

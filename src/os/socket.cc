@@ -222,10 +222,10 @@ Result<Fd> listen_as(const std::string& name) {
 }
 
 // Waits for its turn: others may have called that are not wanted there.
-Result<Fd> connect_as(const std::string& name) {
+Result<Fd> connect_as(const std::string& name, std::chrono::milliseconds limit) {
     Address address = abstract_address(name);
     Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval most{10, 0};
+    const timeval most{limit.count() / 1000, limit.count() % 1000 * 1000};
     setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     if (!fd || connect(fd.get(), address.get(), address.length) != 0) return os_error("@" + name);
     return fd;

@@ -68,7 +68,8 @@ void allow_stopped_peer(const Fd& fd);
 // A Unix socket that has a name (of at most 107 letters) and no file. Anybody may call: see
 // peer_of().
 Result<Fd> listen_as(const std::string& name);
-Result<Fd> connect_as(const std::string& name);
+Result<Fd> connect_as(const std::string& name,
+                      std::chrono::milliseconds most = std::chrono::seconds{10});
 Result<Fd> connect_path(const std::string& path);  // of a Unix socket that is a file
 
 std::optional<Peer> peer_of(const Fd& fd);  // nothing for TCP

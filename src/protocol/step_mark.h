@@ -14,6 +14,11 @@ inline std::string step_socket(const std::string& place) {
     return "sluice.step." + place;
 }
 
+// Where it takes the connections of sattach, which slurmd passes on.
+inline std::string attach_socket(const std::string& place) {
+    return "sluice.attach." + place;
+}
+
 // What marks are links to.
 inline std::string mark_original(const std::string& spool) {
     return spool + "/mark";

@@ -314,6 +314,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
     // srun listens on no port, so there is no SLURM_SRUN_COMM_PORT.
     set_if(environment, "SLURM_LAUNCH_NODE_IPADDR", launch.srun_address());
     set_if(environment, "SLURM_SRUN_COMM_HOST", launch.srun_address());
+    set_if(environment, "SLURM_STEP_RESV_PORTS", launch.spec().resv_ports());
 
     const auto& ids = launch.task_ids();
     set_position(environment, ids[static_cast<int>(local)], static_cast<std::uint32_t>(local),

@@ -133,7 +133,8 @@ Result<void> Supervisor::start(Fd srun) {
     } else {
         static_cast<TaskWork&>(*work_).prepare(*user_, *container_);
     }
-    return work_->start(TRY(gpu_frequencies_.set(order_)));
+    const std::string about_cpus = cpu_frequencies_.set(order_);
+    return work_->start(about_cpus + TRY(gpu_frequencies_.set(order_)));
 }
 
 void Supervisor::on_command(const wire::StepCommand& command) {
@@ -367,6 +368,7 @@ void Supervisor::take_stock() {
 
 void Supervisor::finish() {
     gpu_frequencies_.reset();
+    cpu_frequencies_.reset();
     take_stock();
     if (over_memory_) set_out_of_memory(*end_.mutable_exit());
     if (container_ && container_->oom_kills() > 0) note_oom_kills(container_->oom_kills());

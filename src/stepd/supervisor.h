@@ -13,6 +13,7 @@
 #include "os/user.h"
 #include "stepd/container.h"
 #include "stepd/control.h"
+#include "stepd/cpu_clocks.h"
 #include "stepd/gpu_clocks.h"
 #include "stepd/gpu_usage.h"
 #include "stepd/sampler.h"
@@ -57,6 +58,7 @@ private:
     std::optional<User> user_;
     std::optional<Container> container_;
     GpuFrequencies gpu_frequencies_;
+    CpuFrequencies cpu_frequencies_;
     Sampler sampler_;
     GpuUsage gpu_usage_;
     EventLoop::TimerId sample_timer_ = 0;

@@ -32,10 +32,13 @@ namespace {
 
 constexpr std::size_t kBacklogMax = 1u << 20;         // towards srun, before tasks must wait
 constexpr std::size_t kInputBacklogMax = 256u << 10;  // towards a task, before srun must wait
-// The same for MPI, whose tasks cannot read before they have heard of each other, by way of srun.
-constexpr std::size_t kMpiInputBacklogMax = 4u << 20;
+// The same for MPI, whose tasks cannot read before they have heard of each other, by way of srun:
+// it is told to send no more input, and only one that does so all the same must wait with
+// everything.
+constexpr std::size_t kMpiInputBacklogMax = 64u << 20;
 constexpr std::chrono::milliseconds kExitDelay{100};
-constexpr std::chrono::seconds kFarewellMax{30};  // for srun to read the end and to close
+constexpr std::chrono::seconds kFarewellMax{30};         // for srun to read the end and to close
+constexpr std::chrono::seconds kAttachedFarewellMax{5};  // the same for sattach
 constexpr std::uint32_t kAllTasks = 0xffffffff;
 constexpr const char* kTaskFailed = " DUE TO TASK FAILURE";
 constexpr const char* kStepTimeLimit = " DUE TO TIME LIMIT";  // of a job: after "*** JOB ..."
@@ -79,16 +82,39 @@ TaskWork::TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
       spec_(order.tasks().spec()),
       terminate_(std::move(terminate)),
       signal_all_(std::move(signal_all)),
-      on_failed_(std::move(on_failed)) {
+      on_failed_(std::move(on_failed)),
+      attached_(loop, {[this](const wire::StreamData& data) { feed(data); }, [this] { pace(); }}) {
     srun_ = std::make_unique<Stream>(
         loop_, std::move(srun),
         Stream::Handlers{[this](std::string_view bytes) { on_input(bytes); }, [this] { on_lost(); },
                          [this] { pace(); }});
+    if (!order.place().empty()) {
+        attach_door_ = std::make_unique<AttachDoor>(
+            loop, order.place(), [this](Fd connection) { attach(std::move(connection)); });
+    }
 }
 
 void TaskWork::prepare(const User& user, const Container& container) {
     user_ = &user;
     container_ = &container;
+}
+
+void TaskWork::attach(Fd connection) {
+    if (done_sent_) return;
+    const wire::LaunchTasks& launch = order_.tasks();
+    wire::StepOutput greeting;
+    wire::Attached& attached = *greeting.mutable_attached();
+    attached.set_total_tasks(launch.total_tasks());
+    *attached.mutable_task_ids() = launch.task_ids();
+    attached.set_node_rank(launch.node_rank());
+    attached.set_pty(spec_.pty());
+    for (const auto& task : tasks_) {
+        if (!task->told) continue;
+        wire::TaskExited& ended = *attached.add_ended();
+        ended.set_task(task->id);
+        *ended.mutable_exit() = task->exit;
+    }
+    attached_.add(std::move(connection), greeting);
 }
 
 Result<void> TaskWork::start(const std::string& preface) {
@@ -449,6 +475,9 @@ void TaskWork::send(const wire::StepOutput& output) {
     std::string frame;
     append_frame(frame, output);
     srun_->send(frame);
+    const bool is_for_srun = output.has_exchange() || output.has_parcel() || output.has_abort() ||
+                             output.has_x11();
+    if (!is_for_srun && !attached_.are_gone()) attached_.send(frame);
 }
 
 void TaskWork::on_input(std::string_view bytes) {
@@ -508,7 +537,7 @@ void TaskWork::feed(const wire::StreamData& data) {
 
 // Flow control in both directions: a full buffer stops reading from the other side.
 void TaskWork::pace() {
-    bool full = srun_->backlog() > kBacklogMax;
+    bool full = srun_->backlog() > kBacklogMax || attached_.is_full();
     bool input_full = false;
     const std::size_t input_max = pmi_ ? kMpiInputBacklogMax : kInputBacklogMax;
     for (auto& task : tasks_) {
@@ -523,6 +552,21 @@ void TaskWork::pace() {
     input_full = input_full || (x11_ && x11_->backlog() > input_max);
     paused_ = full;
     if (!srun_->closed()) srun_->read_more(!input_full);
+    if (pmi_) hold_input();
+    attached_.read_more(!input_full);
+}
+
+void TaskWork::hold_input() {
+    const bool is_full = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
+        return task->in && !task->in->closed() && task->in->backlog() > kInputBacklogMax;
+    });
+    if (is_full == input_held_ || srun_->closed()) return;
+    input_held_ = is_full;
+    wire::StepOutput output;
+    output.set_hold_input(is_full);
+    std::string frame;
+    append_frame(frame, output);
+    srun_->send(frame);
 }
 
 // The connection to srun is lost: there is no reader for the output, and the step ends.
@@ -551,18 +595,24 @@ bool TaskWork::wound_up() {
     bool open = std::any_of(tasks_.begin(), tasks_.end(),
                             [](const auto& task) { return task->output_open(); });
     if (open && !srun_->closed()) return false;
-    if (!done_sent_) {
-        for (auto& task : tasks_) {
-            if (task->exited) tell_exit(*task);
-        }
-        wire::StepOutput output;
-        output.mutable_done();
-        send(output);
-        done_sent_ = true;
-        leave_before_ = EventLoop::Clock::now() + kFarewellMax;
-        if (!srun_->closed()) srun_->read_more(true);
+    if (!done_sent_) send_done();
+    const EventLoop::Clock::time_point now = EventLoop::Clock::now();
+    const bool attached_are_done =
+        attached_.are_gone() || now >= leave_before_ - kFarewellMax + kAttachedFarewellMax;
+    return (srun_->closed() && attached_are_done) || now >= leave_before_;
+}
+
+void TaskWork::send_done() {
+    for (auto& task : tasks_) {
+        if (task->exited) tell_exit(*task);
     }
-    return srun_->closed() || EventLoop::Clock::now() >= leave_before_;
+    wire::StepOutput output;
+    output.mutable_done();
+    send(output);
+    done_sent_ = true;
+    leave_before_ = EventLoop::Clock::now() + kFarewellMax;
+    if (!srun_->closed()) srun_->read_more(true);
+    attached_.read_more(true);
 }
 
 }  // namespace sluice

@@ -13,6 +13,8 @@
 #include "os/stream.h"
 #include "os/user.h"
 #include "protocol/frame.h"
+#include "stepd/attach_door.h"
+#include "stepd/attached.h"
 #include "stepd/binding.h"
 #include "stepd/container.h"
 #include "stepd/output.h"
@@ -78,12 +80,15 @@ private:
     void say_cancelled(const std::string& cause);
     void pass_signal(int signal, bool by_srun, bool task_failed);
     void send(const wire::StepOutput& output);
+    void send_done();
+    void attach(Fd connection);  // of sattach
     void on_input(std::string_view bytes);
     void handle(const wire::StepInput& input);
     void feed(const wire::StreamData& data);
     void hang_up();
     void on_lost();
     void pace();
+    void hold_input();
 
     EventLoop& loop_;
     const wire::StepOrder& order_;
@@ -95,6 +100,8 @@ private:
     OnFailed on_failed_;
     FrameReader reader_{kStepInputSizeMax};
     std::unique_ptr<Stream> srun_;
+    AttachedClients attached_;
+    std::unique_ptr<AttachDoor> attach_door_;
     std::vector<std::unique_ptr<Task>> tasks_;
     std::unique_ptr<Pmi> pmi_;         // --mpi
     std::unique_ptr<X11Display> x11_;  // --x11
@@ -104,6 +111,7 @@ private:
     std::string preface_;
     wire::ExitStatus worst_;
     bool paused_ = false;
+    bool input_held_ = false;  // by srun, as it was told
     bool done_sent_ = false;
     EventLoop::Clock::time_point leave_before_;  // set with done_sent_
     bool bad_exit_handled_ = false;

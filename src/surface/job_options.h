@@ -70,6 +70,12 @@ struct JobOptions {
     std::string mem_bind;
     std::string prolog, epilog;  // around the step, where srun is; empty: slurm.conf's
     std::string task_prolog, task_epilog;
+    std::optional<std::string> bcast;  // --bcast: where the program goes; empty: as slurm.conf says
+    std::string compress;              // of --bcast: lz4, none; empty: as slurm.conf says
+    std::string bcast_exclude;         // empty: slurm.conf's
+    std::optional<bool> send_libs;
+    std::optional<std::uint32_t> resv_ports;  // 0: as many as a node has tasks
+    std::string cpu_freq;                     // model/cpu_freq.h
 
     bool no_shell = false, bell = false, no_bell = false;  // salloc
     std::optional<int> kill_command;

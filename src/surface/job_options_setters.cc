@@ -327,11 +327,6 @@ Result<void> set_no_requeue(JobOptions& options, const OptionUse&) {
     return {};
 }
 
-Result<void> set_send_libs(JobOptions&, const OptionUse& use) {
-    if (!use.has_value || is_one_of(use.value, {"yes"})) return unsupported(use);
-    return is_one_of(use.value, {"no"}) ? Result<void>() : invalid(use);
-}
-
 Result<void> set_signal(JobOptions& options, const OptionUse& use) {
     Result<WarnSignal> signal = parse_warn_signal(use.value);
     if (!signal) return invalid(use);

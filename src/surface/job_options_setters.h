@@ -64,7 +64,7 @@ Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_
     set_mem_per_gpu, set_mpi;
 Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_prefer, set_priority, set_propagate,
     set_requeue, set_no_requeue;
-Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
+Setter set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
 Setter set_wait, set_wait_all_nodes, set_wrap;
 // job_options_binding.cc
 Setter set_cpu_bind, set_mem_bind, set_hint;
@@ -75,6 +75,7 @@ Setter set_distribution, set_relative, set_threads_per_core;
 Setter set_kill_on_invalid_dep;
 Setter set_gpu_bind, set_gpu_freq, set_tres_bind;
 // job_options_step.cc
-Setter set_async, set_ignore_signals, set_oom_kill_step;
+Setter set_async, set_bcast, set_compress, set_cpu_freq, set_ignore_signals, set_oom_kill_step,
+    set_resv_ports, set_send_libs;
 
 }  // namespace sluice::job_option

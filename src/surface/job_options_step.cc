@@ -3,15 +3,38 @@
 
 #include <algorithm>
 
+#include "model/cpu_freq.h"
 #include "model/signals.h"
 #include "surface/job_options_setters.h"
 
 namespace sluice::job_option {
 
+namespace {
+constexpr std::uint64_t kPortCount = 65535;
+}
+
 // Compat: steps that are queued need a job that manages its own steps, which there is none of.
 Result<void> set_async(JobOptions&, const OptionUse&) {
     return Error{ErrorCode::NotSupported,
                  "--async is only valid for steps submitted within an existing job allocation."};
+}
+
+Result<void> set_bcast(JobOptions& options, const OptionUse& use) {
+    options.bcast = std::string(use.value);
+    return {};
+}
+
+Result<void> set_compress(JobOptions& options, const OptionUse& use) {
+    options.compress = use.value.empty() ? "lz4" : to_lower(use.value);
+    if (options.compress != "lz4" && options.compress != "none") return invalid(use, "lz4 or none");
+    return {};
+}
+
+Result<void> set_cpu_freq(JobOptions& options, const OptionUse& use) {
+    const Result<CpuFreq> freq = parse_cpu_freq(use.value);
+    if (!freq) return invalid(use, freq.error().detail);
+    options.cpu_freq = std::string(use.value);
+    return {};
 }
 
 Result<void> set_ignore_signals(JobOptions& options, const OptionUse& use) {
@@ -30,6 +53,27 @@ Result<void> set_ignore_signals(JobOptions& options, const OptionUse& use) {
 Result<void> set_oom_kill_step(JobOptions& options, const OptionUse& use) {
     if (use.has_value && use.value != "0" && use.value != "1") return invalid_number(use);
     options.request.oom_kill_step = use.value != "0";
+    return {};
+}
+
+// Of a job: only where steps are managed by the job itself, which there is none of.
+Result<void> set_resv_ports(JobOptions& options, const OptionUse& use) {
+    if (use.tool != kSrun) return unsupported(use);
+    if (!use.has_value || use.value.empty()) {
+        options.resv_ports = 0;
+        return {};
+    }
+    const std::optional<std::uint64_t> count = to_number(use.value);
+    if (!count || *count > kPortCount) return invalid_number(use);
+    options.resv_ports.reset();
+    if (*count > 0) options.resv_ports = static_cast<std::uint32_t>(*count);
+    return {};
+}
+
+Result<void> set_send_libs(JobOptions& options, const OptionUse& use) {
+    const std::string word = to_lower(use.value);
+    if (!word.empty() && word != "yes" && word != "no") return invalid(use, "yes or no");
+    options.send_libs = word != "no";
     return {};
 }
 

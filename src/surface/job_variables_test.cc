@@ -21,6 +21,10 @@ const std::map<std::string_view, Samples> kSamples = {
     {"acctg-freq", {"10", "task=20"}},
     {"array", {"1-3", "4"}},
     {"chdir", {"/a", "/b"}},
+    {"bcast", {"/a", "/b"}},
+    {"bcast-exclude", {"/a", "/b"}},
+    {"compress", {"lz4", "none"}},
+    {"cpu-freq", {"low", "high"}},
     {"constraint", {"a", "b"}},
     {"core-spec", {"1", "2"}},
     {"cpu-bind", {"none", "verbose"}},
@@ -65,6 +69,8 @@ const std::map<std::string_view, Samples> kSamples = {
     {"prolog", {"/a", "/b"}},
     {"qos", {"a", "b"}},
     {"reservation", {"a", "b"}},
+    {"resv-ports", {"2", "3"}},
+    {"send-libs", {"yes", "no"}},
     {"signal", {"USR1@60", "USR2@90"}},
     {"switches", {"1", "2"}},
     {"task-epilog", {"/a", "/b"}},
@@ -80,7 +86,7 @@ const std::map<std::string_view, Samples> kSamples = {
 };
 // Their only accepted values ask for what happens anyway.
 bool has_nothing_to_do(std::string_view name) {
-    constexpr std::string_view kNames[] = {"profile", "send-libs", "threads", "wait-all-nodes"};
+    constexpr std::string_view kNames[] = {"profile", "threads", "wait-all-nodes"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

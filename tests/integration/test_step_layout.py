@@ -175,7 +175,7 @@ def test_verbose_says_what_becomes_of_the_tasks(shared):
 
 
 def test_what_is_not_built_is_refused_by_name(shared):
-    for option in ("--bb=x", "--network=x", "--resv-ports=2", "--no-allocate"):
+    for option in ("--bb=x", "--network=x", "--no-allocate"):
         result = shared.run("srun", option, "true", check=False)
         assert f"{option.split('=')[0]} is not supported by Sluice" in result.stderr and result.returncode == 1
     result = shared.run("srun", "--async", "true", check=False)

@@ -12,6 +12,7 @@
 #include "cli/common/host_file.h"
 #include "cli/common/limits.h"
 #include "cli/common/x11.h"
+#include "model/cpu_freq.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/sizes.h"
@@ -189,6 +190,21 @@ std::optional<int> list_gres_if_asked(const JobOptions& options, const Invocatio
     return 0;
 }
 
+namespace {
+
+// Whether the administrator allows the governor.
+Result<void> check_cpu_freq(const JobOptions& options, const Config& config) {
+    if (options.cpu_freq.empty()) return {};
+    const CpuFreq freq = TRY(parse_cpu_freq(options.cpu_freq));
+    const std::string governor = forbidden_governor(freq, config.cpu_freq_governors);
+    if (governor.empty()) return {};
+    return Error{ErrorCode::NotSupported,
+                 fmt::format("--cpu-freq={}: the governor {} is not allowed (CpuFreqGovernors={})",
+                             options.cpu_freq, governor, config.cpu_freq_governors)};
+}
+
+}  // namespace
+
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
                                  const Config& config) {
     JobRequest& request = options.request;
@@ -208,6 +224,7 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
     }
     if (!options.kill_on_bad_exit) options.kill_on_bad_exit = config.kill_on_bad_exit;
     if (options.mpi.empty()) options.mpi = config.mpi_default;
+    TRY(check_cpu_freq(options, config));
     if (!options.wait_after_first_exit) options.wait_after_first_exit = config.wait_time;
     if (request.shape.core_spec && !config.allow_spec_resources) {
         options.warnings.emplace_back(
@@ -266,6 +283,7 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     set_distribution_variables(environment, options.distribution);
     if (options.request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
+    if (!options.cpu_freq.empty()) environment.set("SLURM_CPU_FREQ_REQ", options.cpu_freq);
     if (!options.mem_bind.empty()) environment.set("SLURM_MEM_BIND", options.mem_bind);
     if (!options.gpus_per_node.empty()) {
         environment.set("SLURM_GPUS_PER_NODE", print_gpus(options.gpus_per_node));

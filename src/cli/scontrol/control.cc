@@ -79,6 +79,29 @@ const std::string* special_state(const std::vector<std::string>& asked) {
     return nullptr;
 }
 
+// "Incomplete", a word before the jobs of requeue and requeuehold.
+bool is_incomplete(const std::string& word) {
+    return equals_ignoring_case(word, "incomplete");
+}
+
+// Those of the jobs, and of the tasks of arrays, that have started and not ended.
+Result<std::vector<std::string>> started_jobs(Session& session,
+                                              const std::vector<std::string>& asked) {
+    Filter filter{.all_states = true};
+    for (const std::string& word : asked) filter.jobs.push_back(TRY(parse_job_ref(word)));
+    const Table table = TRY(fetch_table(
+        session.client, TableKind::Jobs,
+        {static_cast<ColumnId>(JobColumn::Id), static_cast<ColumnId>(JobColumn::State)}, filter));
+    std::vector<std::string> jobs;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+        const auto state = static_cast<ShownState>(table.number(i, JobColumn::State));
+        const bool is_started = state == ShownState::Running || state == ShownState::Suspended ||
+                                state == ShownState::Configuring || state == ShownState::Stopped;
+        if (is_started) jobs.push_back(fmt::to_string(table.number(i, JobColumn::Id)));
+    }
+    return jobs;
+}
+
 struct Failure {
     std::string job;
     Error error;
@@ -148,11 +171,22 @@ int control_jobs(Session& session, const Words& words) {
     for (const Verb& each : kVerbs) {
         if (each.name == words[0]) verb = &each;
     }
-    const std::vector<std::string> asked = job_words(words);
+    std::vector<std::string> asked = job_words(words);
     if (const std::string* state = special_state(asked)) {
         // Without it, the jobs would be requeued into another state than was asked for.
         if (!session.quiet) session.streams.err(fmt::format("{} is not supported\n", *state));
         return 1;
+    }
+    const bool may_choose =
+        verb->verb == wire::ControlJobs::REQUEUE || verb->verb == wire::ControlJobs::REQUEUE_HOLD;
+    if (may_choose && std::erase_if(asked, is_incomplete) > 0) {
+        Result<std::vector<std::string>> started = started_jobs(session, asked);
+        if (!started) {
+            print_api_error(session.streams, "slurm_load_jobs", started.error());
+            return 1;
+        }
+        if (started->empty()) return 0;
+        asked = *std::move(started);
     }
     const std::vector<Failure> failures = perform(session, *verb, asked);
     if (failures.empty()) return 0;

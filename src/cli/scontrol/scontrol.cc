@@ -108,8 +108,8 @@ constexpr Command kCommands[] = {
     {"quit",              4, 0, 0,     set_mode<&Session::over>,           "",                                               "leave the prompt"},
     {"reconfigure",       3, 0, 0,     run_reconfigure,                    "",                                               "read slurm.conf again; a file with an error changes nothing"},
     {"release",           3, 1, kMany, control_jobs,                       "JOBS",                                           "let held jobs start"},
-    {"requeue",           3, 1, kMany, control_jobs,                       "JOBS",                                           "end jobs and put them back into the queue"},
-    {"requeuehold",       8, 1, kMany, control_jobs,                       "JOBS",                                           "the same, in held state"},
+    {"requeue",           3, 1, kMany, control_jobs,                       "[Incomplete] JOBS",                              "end jobs and put them back into the queue; Incomplete: only those that have started and not ended"},
+    {"requeuehold",       8, 1, kMany, control_jobs,                       "[Incomplete] JOBS",                              "the same, in held state"},
     {"resume",            3, 1, kMany, control_jobs,                       "JOBS",                                           "continue suspended jobs"},
     {"show",              3, 1, 2,     show,                               "ENTITY [NAME]",                                  "print the records of an entity"},
     {"shutdown",          8, 0, 1,     run_shutdown,                       "[slurmctld]",                                    "end all daemons, or slurmctld alone; jobs continue"},
@@ -137,7 +137,7 @@ constexpr Command kCommands[] = {
     {"setdebugflags",     9, 0, kMany, nullptr},
     {"takeover",          8, 0, kMany, nullptr},
     {"token",             3, 0, kMany, nullptr},
-    {"wait_job",          1, 0, kMany, nullptr},
+    {"wait_job",          1, 1, 1,     wait_for_job,                       "JOB",                                            "wait until a job and its nodes are ready, or the job has ended"},
 };
 // clang-format on
 

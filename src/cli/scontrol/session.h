@@ -42,6 +42,7 @@ int show(Session& session, const Words& words);                                 
 int show_hosts(Session& session, std::string_view entity, const std::string* list);  // hosts.cc
 int control_jobs(Session& session, const Words& words);                              // control.cc
 int write_script(Session& session, const Words& words);                              // control.cc
+int wait_for_job(Session& session, const Words& words);                              // wait_job.cc
 int update(Session& session, const Words& words);                                    // update.cc
 int create(Session& session, const Words& words);                                    // update.cc
 int remove(Session& session, const Words& words);                                    // update.cc

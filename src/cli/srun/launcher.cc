@@ -53,6 +53,9 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     if (options_.pty) terminal.emplace();
     std::vector<wire::LaunchTasks> messages =
         launch_messages(step_, spec, options_.request.shape.nodelist);
+    for (wire::LaunchTasks& message : messages) {
+        if (files.program) name_node(message, *files.program);
+    }
     if (!spec.mpi().empty()) {
         exchange_ = std::make_unique<StepExchange>(
             messages.size(), [this](std::uint32_t rank, const std::string& frame) {
@@ -194,7 +197,11 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return;
         case wire::StepOutput::kAbort:
             return on_abort(output.abort());
-        case wire::StepOutput::kUsages:  // for sstat
+        case wire::StepOutput::kHoldInput:
+            node.holds_input = output.hold_input();
+            return pace_input();
+        case wire::StepOutput::kUsages:  // for others than srun
+        case wire::StepOutput::kAttached:
         case wire::StepOutput::BODY_NOT_SET:
             return;
     }
@@ -347,7 +354,8 @@ void StepLauncher::send_to(Node& node, const std::string& frame) {
 
 void StepLauncher::pace_input() {
     bool is_full = std::any_of(nodes_.begin(), nodes_.end(), [](const std::unique_ptr<Node>& node) {
-        return !node->done && node->stream && node->stream->backlog() > kBacklogMax;
+        return !node->done && node->stream &&
+               (node->holds_input || node->stream->backlog() > kBacklogMax);
     });
     if (x11_) x11_->read_more(!is_full);
     if (!pump_) return;

@@ -13,6 +13,7 @@
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
 #include "cli/srun/input_pump.h"
+#include "cli/srun/send_program.h"
 #include "cli/srun/step_exchange.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
@@ -29,6 +30,7 @@ struct StepFiles {
     bool err_is_out = false;  // and errors go where output goes
     bool reads_input = true;  // tasks get srun's standard input (or `in`)
     std::optional<std::uint32_t> input_task;  // only this one
+    std::optional<SentProgram> program;       // --bcast
 };
 
 class StepLauncher {
@@ -52,6 +54,7 @@ private:
         FrameReader reader{kFrameSizeMax};
         bool welcomed = false;
         bool done = false;
+        bool holds_input = false;     // it takes no more for now
         std::vector<TaskEnd> untold;  // ends that have not been printed
         bool telling = false;
     };

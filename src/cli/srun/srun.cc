@@ -95,6 +95,8 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
         wire::TaskSpec unused;
         TRY(add_programs(run.command, *options.request.shape.ntasks, unused));
     }
+    if (options.bcast && options.multi_prog)
+        return Error{ErrorCode::BadArgument, "--bcast and --multi-prog exclude each other"};
     if (options.pty) options.unbuffered = true;
     return run;
 }
@@ -320,6 +322,17 @@ private:
         Result<Environment> environment = environment_for_job(options_, invocation_, kSrun);
         if (!environment)
             return refuse_options(environment.error(), kTexts.failed, invocation_, streams_);
+        std::optional<SentProgram> sent;
+        if (options_.bcast) {
+            Result<SentProgram> program =
+                send_program({run_.command[0], options_, *step}, invocation_, client_, streams_);
+            if (!program) {
+                drop_step(*step, own_job);
+                return exit_code_for_error(invocation_);
+            }
+            sent = *std::move(program);
+            use_copy(*sent, *environment);
+        }
         wire::TaskSpec spec = task_spec(*step, *environment, own_job);
         Result<void> programs;
         if (options_.multi_prog) programs = add_programs(run_.command, task_count(*step), spec);
@@ -330,10 +343,19 @@ private:
             drop_step(*step, own_job);
             return exit_code_for_error(invocation_);
         }
+        files->program = std::move(sent);
         const int code = run_with_hooks(
             *step, own_job, [&] { return launch(*step, spec, std::move(*files), own_job); });
         if (code == kNoSuchProgram) hint_at_path(*environment);
         return code;
+    }
+
+    void use_copy(const SentProgram& sent, Environment& environment) {
+        run_.command[0] = sent.path;
+        if (sent.libraries.empty()) return;
+        const std::string_view before = environment.find("LD_LIBRARY_PATH").value_or("");
+        environment.set("LD_LIBRARY_PATH",
+                        fmt::format("{}{}{}", sent.libraries, before.empty() ? "" : ":", before));
     }
 
     // Compat: --export without ALL leaves PATH out, also where the batch script was given it.
@@ -399,6 +421,7 @@ private:
         if (request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
         if (options_.label) environment.set("SLURM_LABELIO", "1");
+        if (!options_.cpu_freq.empty()) environment.set("SLURM_CPU_FREQ_REQ", options_.cpu_freq);
         const std::string mpi(mpi_server(options_.mpi));
         if (!mpi.empty()) environment.set("SLURM_MPI_TYPE", options_.mpi);
         set_shape_variables(environment, request.shape);
@@ -418,6 +441,8 @@ private:
         spec.set_mpi(mpi);
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
+        spec.set_resv_ports(step.resv_ports());
+        spec.set_cpu_freq(options_.cpu_freq);
         spec.set_acctg_freq(request.acctg_freq);
         spec.set_oom_kill_step(request.oom_kill_step);
         spec.set_wait_for_children(options_.wait_for_children);

@@ -143,6 +143,10 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_first_node(options.relative.value_or(0));
     step.set_whole(own_job || options.whole);
     step.set_tres_bind(step_binding(options));
+    // A job of its own was placed with them.
+    if (!own_job && shape.ntasks_per_core) step.set_ntasks_per_core(*shape.ntasks_per_core);
+    if (!own_job && shape.ntasks_per_socket) step.set_ntasks_per_socket(*shape.ntasks_per_socket);
+    if (options.resv_ports) step.set_resv_ports(*options.resv_ports);
     return step;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "core/job/step_nodes.h"
+#include "core/job/step_ports.h"
 #include "core/place/use.h"
 #include "model/distribution.h"
 #include "model/errors.h"
@@ -208,17 +210,36 @@ struct NodeOffer {
     TaskRoom room;
 };
 
+// --ntasks-per-core, --ntasks-per-socket: how many tasks these CPUs may have.
+std::uint32_t tasks_by_cores(const NodeConfig& node, const std::vector<std::uint32_t>& cpus,
+                             const StepDemand& demand) {
+    std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+    if (!demand.ntasks_per_core && !demand.ntasks_per_socket) return most;
+    const std::uint32_t per_core =
+        std::max(1u, node.cpus / std::max(1u, node.sockets * node.cores_per_socket));
+    std::set<std::uint32_t> cores, sockets;
+    for (std::uint32_t cpu : cpus) {
+        cores.insert(cpu / per_core);
+        sockets.insert(cpu / per_core / std::max(1u, node.cores_per_socket));
+    }
+    if (demand.ntasks_per_core) most = product(*demand.ntasks_per_core, cores.size());
+    if (demand.ntasks_per_socket)
+        most = std::min(most, product(*demand.ntasks_per_socket, sockets.size()));
+    return most;
+}
+
 // `tasks_max`: tasks that a node may have with --overcommit.
-NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepDemand& demand,
-                   std::uint32_t tasks_max) {
+NodeOffer offer_of(const NodeConfig& node, const StepList& others, const NodeShare& share,
+                   const StepDemand& demand, std::uint32_t tasks_max) {
     Held held = held_on(others, share.node);
     NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, demand.overlap), .room = {}};
     bool all_or_nothing = !demand.exact && !demand.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
     const auto cpus = static_cast<std::uint32_t>(offer.cpus.size());
     const std::uint32_t most =
-        std::min(tasks_by_memory(share, free_memory(share, held, demand), demand),
-                 demand.ntasks_per_node.value_or(std::numeric_limits<std::uint32_t>::max()));
+        std::min({tasks_by_memory(share, free_memory(share, held, demand), demand),
+                  demand.ntasks_per_node.value_or(std::numeric_limits<std::uint32_t>::max()),
+                  tasks_by_cores(node, offer.cpus, demand)});
     offer.room.with_cpus = std::min(cpus / cpus_each(demand), most);
     offer.room.most = offer.room.with_cpus;
     if (demand.overcommit && cpus > 0)
@@ -276,14 +297,15 @@ std::vector<GresCount> demands_on(const StepDemand& demand, std::uint32_t tasks,
 
 // What the first `wanted` nodes with room offer. Unless nodes were named, the search continues
 // until the offers have room for all tasks, and the roomiest are kept.
-std::vector<NodeOffer> offers_of(const StepNodes& from, const StepList& others,
-                                 const StepDemand& demand, std::size_t wanted, std::uint32_t tasks,
-                                 std::uint32_t tasks_max) {
+std::vector<NodeOffer> offers_of(const Cluster& cluster, const StepNodes& from,
+                                 const StepList& others, const StepDemand& demand,
+                                 std::size_t wanted, std::uint32_t tasks, std::uint32_t tasks_max) {
     std::vector<NodeOffer> offers;
     std::uint64_t offered = 0;
     for (const NodeShare* share : from.nodes) {
         if (offers.size() == wanted && (offered >= tasks || from.are_named)) break;
-        NodeOffer offer = offer_of(others, *share, demand, tasks_max);
+        NodeOffer offer =
+            offer_of(cluster.node(share->node).config, others, *share, demand, tasks_max);
         if (offer.room.most == 0 && !from.are_named) continue;
         offered += offer.room.most;
         offers.push_back(std::move(offer));
@@ -370,7 +392,8 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
     const std::uint32_t tasks_max = cluster.settings().max_tasks_per_node;
     if (demand.overcommit && tasks > tasks_max * std::uint64_t{wanted})
         return Error{ErrorCode::InvalidTaskCount, {}};
-    const std::vector<NodeOffer> offers = offers_of(from, others, demand, wanted, tasks, tasks_max);
+    const std::vector<NodeOffer> offers =
+        offers_of(cluster, from, others, demand, wanted, tasks, tasks_max);
     if (offers.size() < wanted) return StepPlan{};
     const std::vector<std::uint32_t> counts = counts_on(offers, from, demand, tasks);
     if (counts.empty()) return StepPlan{};
@@ -399,6 +422,11 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
     }
     step.node_names = Hostlist(std::move(names)).to_string();
     set_step_terms(step, demand, tasks);
+    if (!demand.resv_ports) return StepPlan{std::move(step)};
+    std::optional<std::string> ports =
+        TRY(reserve_ports(cluster, job, others, step, *demand.resv_ports));
+    if (!ports) return StepPlan{};
+    step.resv_ports = *std::move(ports);
     return StepPlan{std::move(step)};
 }
 
