@@ -85,6 +85,20 @@ def test_processes_that_hide_or_ignore_signals_are_ended(cluster, body):
     wait_nothing_left(cluster, job)
 
 
+def test_a_job_that_forks_as_often_as_it_may_is_ended(make_cluster, as_root):
+    """Its user's limit of processes is reached: it can be cancelled all the same, and nothing of it stays."""
+    cluster = make_cluster(nodes=1)
+    job = cluster.submit("ulimit -u 150\nwhile sh -c 'sleep 1000 &' 2>/dev/null; do :; done\n: > /tmp/full.$SLURM_JOB_ID\n"
+                         "while :; do :; done", "-D", "/tmp", "-o", "/dev/null", user="nobody")
+    full = Path(f"/tmp/full.{job}")
+    cluster.wait_for(full.exists, what="the limit to be reached")
+    full.unlink()
+    cluster.run("scancel", job)
+    assert cluster.wait_end(job)["JobState"] == "CANCELLED"
+    wait_nothing_left(cluster, job)
+    assert cluster.run_job("echo fine", "-D", "/tmp", "-o", cluster.dir / "work" / "slurm-%j.out", user="nobody")[1] == "fine\n"
+
+
 def test_a_full_spool_drains_the_node_and_keeps_the_job(as_root, make_cluster):
     cluster = make_cluster(start=False)
     spool = cluster.dir / "spool" / "n1"

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ DATA = Path(__file__).resolve().parent.parent / "data" / "mpi"
 OPEN_MPI = {"OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo",
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
             "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ob1"}
+STARTED = time.time()
 FLAVOURS = {"openmpi": "pmix", "mpich": "pmi2"}
 
 
@@ -49,6 +51,11 @@ def nothing_is_left(shared):
                                  if line.startswith("sluice-pmix: ")], what="the PMIx servers to end")
 
 
+def left_directories(shared):
+    steps = {line.split(".")[0] for line in shared.run("squeue", "-h", "-s", "-o", "%i").stdout.split()}
+    return [path for path in Path("/tmp").glob("pmix.*") if path.name.split(".")[1] not in steps and path.stat().st_mtime > STARTED]
+
+
 # ---- programs that succeed
 
 def test_every_rank_knows_itself_and_its_node(check):
@@ -64,6 +71,24 @@ def test_ranks_of_other_layouts(check, distribution, tasks):
 
 def test_a_ring_over_two_nodes(check):
     assert check("ring").stdout == "ring 6\n"
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_programs_one_after_another_in_a_task(shared, programs, flavour):
+    """Each finds the others of its own kind, and nothing that the program before has left."""
+    program = programs[flavour]
+    result = shared.run("srun", f"--mpi={FLAVOURS[flavour]}", "-N2", "-n4", "--ntasks-per-node=2", "bash", "-c",
+                        f"{program} hello && {program} ring && {program} allreduce 3", env=OPEN_MPI)
+    said = result.stdout.splitlines()
+    assert sum(line.startswith("rank ") for line in said) == 4 and "ring 6" in said
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_input_that_no_rank_reads_does_not_keep_them_from_each_other(shared, programs, flavour):
+    data = "x" * (12 << 20)
+    result = shared.run("srun", f"--mpi={FLAVOURS[flavour]}", "-N2", "-n2", "sh", "-c", f"sleep 1; exec {programs[flavour]} ring",
+                        input=data, env=OPEN_MPI)
+    assert "ring 1" in result.stdout
 
 
 def test_a_program_without_mpi_needs_nothing(shared):
@@ -172,6 +197,7 @@ def test_a_pmix_server_that_is_killed_ends_the_step(shared, programs):
     out, err = srun.communicate(timeout=30)
     assert srun.returncode != 0 and "sluice-pmix of node" in err
     shared.wait_for(lambda: not ranks(programs["openmpi"]), what="the ranks to end")
+    shared.wait_for(lambda: not left_directories(shared), what="its directories to be removed")
 
 
 RUBBISH = """import os, socket, sys
