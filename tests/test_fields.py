@@ -52,7 +52,7 @@ def code_of(path):
 
 
 def members_of(struct, file):
-    code = code_of(ROOT / "src" / file)
+    code = re.sub(r'"[^"\n]*"', '""', code_of(ROOT / "src" / file))
     body = re.search(rf"\bstruct {struct}\b[^;{{]*\{{(.*?)^\}};", code, re.S | re.M).group(1)
     body = re.sub(r"\{[^{}]*\}", "", re.sub(r"\{[^{}]*\}", "", body))  # initializers, functions, nested types
     names = []

@@ -30,6 +30,8 @@ public:
     virtual void task_started(std::size_t) {}
     virtual Result<void> on_input(const wire::StepInput& input) = 0;  // an Exchanged or a Parcel
     virtual bool on_exit(pid_t) { return false; }  // true: it was a helper of ours
+    // Why the task of that local number may have failed; empty: not because of us.
+    virtual std::string hint(std::size_t) const { return {}; }
     virtual void read_more(bool) {}                // false: srun has enough to read
     virtual void finish() = 0;                     // the last task has ended
     virtual bool is_gone() const { return true; }  // nothing of ours runs any more

@@ -129,6 +129,14 @@ void PmiServer::task_started(std::size_t local) {
     clients_[local]->theirs.reset();
 }
 
+// MPICH shuts the connection down with MPI_Finalize, for all processes that have it.
+std::string PmiServer::hint(std::size_t local) const {
+    const Client& client = *clients_[local];
+    if (client.program == 0 || client.joined || !client.stream->closed()) return {};
+    return "an MPI program of this task has closed the connection to PMI at its end; another one "
+           "needs an srun of its own";
+}
+
 void PmiServer::finish() {
     for (auto& client : clients_) {
         client->joined = false;

@@ -26,6 +26,7 @@ public:
     Result<void> add_task(std::size_t local, Environment& environment, ProcessSpec& spec) override;
     void task_started(std::size_t local) override;
     Result<void> on_input(const wire::StepInput& input) override;
+    std::string hint(std::size_t local) const override;
     void finish() override;
 
 private:

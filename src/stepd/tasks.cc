@@ -398,6 +398,7 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
             task.exit = exit_status(wait_status);
             if (was_killed(task.exit) && container_->oom_kills() > 0) set_out_of_memory(task.exit);
             if (task.exit.oom_killed() && spec_.oom_kill_step()) signal_all_(SIGKILL, false);
+            hint_at_pmi(task);
         }
         const std::optional<pid_t> epilog =
             task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
@@ -416,6 +417,17 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         } else {
             tell_exit(task);
         }
+    }
+}
+
+void TaskWork::hint_at_pmi(const Task& task) {
+    const bool has_written_to_nobody =
+        task.exit.signal() == SIGPIPE || task.exit.code() == 128 + SIGPIPE;
+    if (!pmi_ || !has_written_to_nobody) return;
+    for (std::size_t local = 0; local < tasks_.size(); ++local) {
+        if (tasks_[local].get() != &task) continue;
+        const std::string hint = pmi_->hint(local);
+        if (!hint.empty()) say(supervisor_line(fmt::format("task {}: {}", task.id, hint)));
     }
 }
 
@@ -475,8 +487,8 @@ void TaskWork::send(const wire::StepOutput& output) {
     std::string frame;
     append_frame(frame, output);
     srun_->send(frame);
-    const bool is_for_srun = output.has_exchange() || output.has_parcel() || output.has_abort() ||
-                             output.has_x11();
+    const bool is_for_srun =
+        output.has_exchange() || output.has_parcel() || output.has_abort() || output.has_x11();
     if (!is_for_srun && !attached_.are_gone()) attached_.send(frame);
 }
 

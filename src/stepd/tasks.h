@@ -77,6 +77,7 @@ private:
     std::unique_ptr<Stream> read_output(Task& task, Fd fd, std::uint32_t stream);
     void tell_started(const Task& task);
     void tell_exit(Task& task);
+    void hint_at_pmi(const Task& task);
     void say_cancelled(const std::string& cause);
     void pass_signal(int signal, bool by_srun, bool task_failed);
     void send(const wire::StepOutput& output);
