@@ -92,13 +92,21 @@ struct FoundDevice {
     bool used = false;
 };
 
+// The flag of gres.conf. AWS Neuron has no variable that names devices: it names their cores.
+std::string variables_of(GpuMaker maker) {
+    constexpr const char* kFlags[] = {"nvidia_gpu_env", "amd_gpu_env", "intel_gpu_env",
+                                      "no_gpu_env"};
+    return kFlags[static_cast<std::size_t>(maker)];
+}
+
 std::vector<FoundDevice> found_devices(const Detected& detected, const Hardware& hardware) {
     std::vector<FoundDevice> devices;
     for (const NvmlGpu& gpu : detected.gpus) {
         FoundDevice device{.gpu = &gpu, .type = gpu_type(gpu.name)};
         device.cores = cores_of(gpu, hardware);
         device.uuid = gpu.uuid;
-        device.files = {fmt::format("/dev/nvidia{}", gpu.minor)};
+        device.files = gpu.files;
+        if (device.files.empty()) device.files = {fmt::format("/dev/nvidia{}", gpu.minor)};
         if (gpu.migs.empty()) devices.push_back(device);
         for (const MigDevice& mig : gpu.migs) {
             FoundDevice& part = devices.emplace_back(device);
@@ -170,7 +178,7 @@ private:
         if (line.cores.empty()) line.cores = device.cores;
         line.uuids = {device.uuid};
         if (line.flags.find("_env") == std::string::npos)
-            line.flags += line.flags.empty() ? "nvidia_gpu_env" : ",nvidia_gpu_env";
+            line.flags += (line.flags.empty() ? "" : ",") + variables_of(device.gpu->maker);
         result_.notes.push_back(fmt::format("{}: gpu:{}{}", name_of(device), line.type,
                                             line.cores.empty() ? "" : " Cores=" + line.cores));
         add(std::move(line), &device);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "agent/confinement.h"
 #include "agent/devices.h"
@@ -12,6 +13,7 @@
 #include "model/version.h"
 #include "os/files.h"
 #include "os/nvidia_proc.h"
+#include "os/other_gpus.h"
 #include "os/socket.h"
 #include "os/user.h"
 
@@ -54,19 +56,49 @@ Result<std::vector<NvmlGpu>> ask_nvml() {
     return nvml->gpus();
 }
 
-// AutoDetect=full tries all ways.
+Result<std::vector<NvmlGpu>> ask_nvidia() {
+    return read_nvidia_gpus("/proc", "/sys");
+}
+Result<std::vector<NvmlGpu>> ask_amd() {
+    return read_amd_gpus("/sys");
+}
+Result<std::vector<NvmlGpu>> ask_intel() {
+    return read_intel_gpus("/sys");
+}
+Result<std::vector<NvmlGpu>> ask_neuron() {
+    return read_neuron_devices("/sys");
+}
+
+struct DetectionWay {
+    std::string_view name;
+    Result<std::vector<NvmlGpu>> (*ask)();
+    std::string_view unless = {};  // of AutoDetect=full: if that way has found some
+};
+constexpr DetectionWay kWays[] = {{"nvml", ask_nvml},
+                                  {"nvidia", ask_nvidia, "nvml"},
+                                  {"rsmi", ask_amd},
+                                  {"oneapi", ask_intel},
+                                  {"nrt", ask_neuron}};
+
+// AutoDetect=full tries all ways, and is content with what one of them finds.
 Result<Detected> find_gpus(const std::string& way) {
     Detected found{.way = way, .gpus = {}};
     constexpr const char* kMigMinors = "/proc/driver/nvidia-caps/mig-minors";
     if (const Result<std::string> minors = read_file(kMigMinors)) found.mig_minors = *minors;
-    if (way != "nvidia") {
-        Result<std::vector<NvmlGpu>> gpus = ask_nvml();
-        if (gpus) found.gpus = *std::move(gpus);
-        if (gpus || way == "nvml") return gpus ? Result<Detected>(std::move(found)) : gpus.error();
+    std::string_view succeeded;
+    std::optional<Error> failure;
+    for (const DetectionWay& each : kWays) {
+        const bool is_superfluous = !succeeded.empty() && succeeded == each.unless;
+        if ((way != each.name && way != "full") || is_superfluous) continue;
+        Result<std::vector<NvmlGpu>> gpus = each.ask();
+        if (!gpus) {
+            failure = failure ? failure : gpus.error();
+            continue;
+        }
+        succeeded = each.name;
+        found.gpus.insert(found.gpus.end(), gpus->begin(), gpus->end());
     }
-    Result<std::vector<NvmlGpu>> gpus = read_nvidia_gpus("/proc", "/sys");
-    if (!gpus) return gpus.error();
-    found.gpus = *std::move(gpus);
+    if (succeeded.empty() && failure) return *failure;
     return found;
 }
 

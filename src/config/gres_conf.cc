@@ -129,13 +129,9 @@ void inherit_flags(const std::vector<GresLine>& lines, GresLine& line) {
     }
 }
 
-Result<std::string> take_auto_detect(const GresSpec& spec, const Line& line) {
+std::string take_auto_detect(const GresSpec& spec) {
     if (spec.auto_detect == "none") return std::string("off");
-    for (const char* known : {"", "off", "nvml", "nvidia", "full"}) {
-        if (spec.auto_detect == known) return spec.auto_detect;
-    }
-    return error_at(line, "AutoDetect={}: not supported by Sluice; nvml, nvidia, full and off are",
-                    spec.auto_detect);
+    return spec.auto_detect;
 }
 
 Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warnings) {
@@ -144,7 +140,7 @@ Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warn
         TRY(apply<GresSpec>(spec, kGresKeys, line, setting, warnings));
     }
     GresLine result;
-    result.auto_detect = TRY(take_auto_detect(spec, line));
+    result.auto_detect = take_auto_detect(spec);
     if (!spec.nodes.empty()) result.nodes = TRY(Hostlist::parse(spec.nodes)).names();
     if (spec.name.empty()) {
         bool more = !spec.type.empty() || !spec.files.empty() || !spec.multiple_files.empty() ||

@@ -12,20 +12,6 @@ namespace sluice {
 
 namespace {
 
-// "0-3,8" of the kernel.
-std::vector<int> parse_cpu_list(std::string_view text) {
-    std::vector<int> cpus;
-    for (std::string_view range : split(trim(text), ',')) {
-        const std::size_t dash = range.find('-');
-        const auto first = to_number(trim(range.substr(0, dash)));
-        const auto last =
-            dash == std::string_view::npos ? first : to_number(trim(range.substr(dash + 1)));
-        if (!first || !last || *last < *first || *last > 65535) continue;
-        for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-    }
-    return cpus;
-}
-
 // "Model: \t\t NVIDIA A40", "Device Minor: \t 0", ...
 NvmlGpu parse_information(std::string_view text) {
     NvmlGpu gpu;
@@ -45,6 +31,25 @@ NvmlGpu parse_information(std::string_view text) {
 
 }  // namespace
 
+std::vector<int> parse_cpu_list(std::string_view text) {
+    std::vector<int> cpus;
+    for (std::string_view range : split(trim(text), ',')) {
+        const std::size_t dash = range.find('-');
+        const auto first = to_number(trim(range.substr(0, dash)));
+        const auto last =
+            dash == std::string_view::npos ? first : to_number(trim(range.substr(dash + 1)));
+        if (!first || !last || *last < *first || *last > 65535) continue;
+        for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
+    }
+    return cpus;
+}
+
+std::vector<int> cpus_close_to(const std::string& sys, const std::string& bus_id) {
+    const Result<std::string> cpus =
+        read_file(fmt::format("{}/bus/pci/devices/{}/local_cpulist", sys, bus_id));
+    return cpus ? parse_cpu_list(*cpus) : std::vector<int>{};
+}
+
 Result<std::vector<NvmlGpu>> read_nvidia_gpus(const std::string& proc, const std::string& sys) {
     const std::string top = proc + "/driver/nvidia/gpus";
     std::error_code error;
@@ -57,9 +62,7 @@ Result<std::vector<NvmlGpu>> read_nvidia_gpus(const std::string& proc, const std
     for (const std::string& place : places) {
         NvmlGpu gpu =
             parse_information(TRY(read_file(fmt::format("{}/{}/information", top, place))));
-        const Result<std::string> cpus =
-            read_file(fmt::format("{}/bus/pci/devices/{}/local_cpulist", sys, place));
-        if (cpus) gpu.cpus = parse_cpu_list(*cpus);
+        gpu.cpus = cpus_close_to(sys, place);
         gpus.push_back(std::move(gpu));
     }
     return gpus;

@@ -29,14 +29,18 @@ struct MigDevice {
     std::uint32_t gpu_instance = 0, compute_instance = 0;
 };
 
+enum class GpuMaker : std::uint8_t { Nvidia, Amd, Intel, Neuron };
+
 struct NvmlGpu {
-    std::string name;         // "NVIDIA A40"
-    std::uint32_t minor = 0;  // of /dev/nvidia<minor>
-    std::vector<int> cpus;    // the kernel's numbers of those close to it; empty: unknown
-    std::string uuid = {};    // empty: unknown
-    std::string bus_id = {};  // "00000000:01:00.0"
+    std::string name = {};       // "NVIDIA A40"
+    std::uint32_t minor = 0;     // of /dev/nvidia<minor>
+    std::vector<int> cpus = {};  // the kernel's numbers of those close to it; empty: unknown
+    std::string uuid = {};       // empty: unknown
+    std::string bus_id = {};     // "00000000:01:00.0"
     std::vector<std::string> peers = {};  // bus ids, one for each active NVLink
     std::vector<MigDevice> migs = {};     // not empty: only these can be used
+    std::vector<std::string> files = {};  // empty: /dev/nvidia<minor>
+    GpuMaker maker = GpuMaker::Nvidia;
 };
 
 // What a process uses of a GPU now.
