@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
+#include "agent/private_dirs.h"
 #include "agent/scratch.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -116,11 +118,15 @@ void recall(HookJob& job, std::string_view printed) {
 
 namespace {
 
-std::vector<std::string> programs_of(const Site& site, bool prolog) {
-    std::vector<std::string> programs;
-    if (prolog && site.container) programs.push_back(site.container->init_script);
-    programs.push_back(prolog ? site.config.prolog : site.config.epilog);
-    std::erase(programs, "");
+std::vector<HookProgram> programs_of(const Site& site, bool prolog) {
+    std::vector<HookProgram> programs;
+    if (prolog && site.container) programs.push_back({site.container->init_script});
+    if (site.container) {
+        const JobContainerLine& line = *site.container;
+        programs.push_back({prolog ? line.clone_ns_script : line.clone_ns_epilog, true});
+    }
+    programs.push_back({prolog ? site.config.prolog : site.config.epilog});
+    std::erase_if(programs, [](const HookProgram& each) { return each.path.empty(); });
     return programs;
 }
 
@@ -130,9 +136,17 @@ bool has_prolog(const Site& site) {
     return !programs_of(site, true).empty();
 }
 
+bool has_epilog(const Site& site) {
+    return !programs_of(site, false).empty();
+}
+
 void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done) {
     const Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
-    std::vector<std::string> programs = programs_of(site, prolog);
+    std::vector<HookProgram> programs = programs_of(site, prolog);
+    for (HookProgram& each : programs) {
+        if (each.in_job) each.directories = private_directories(site, job.key);
+        each.shared_mounts = site.container && site.container->shared;
+    }
     std::vector<std::string> variables = variables_of(site, prolog, job);
     if (!site.config.prolog_flags.serial || programs.empty())
         return run_all(std::move(programs), std::move(variables), limit, job.user, std::move(done));
@@ -159,10 +173,10 @@ void Hooks::on_turn_ended() {
 }
 
 // One after the other, until one fails.
-void Hooks::run_all(std::vector<std::string> programs, std::vector<std::string> variables,
+void Hooks::run_all(std::vector<HookProgram> programs, std::vector<std::string> variables,
                     Seconds limit, uid_t user, std::function<void(int)> done) {
     if (programs.empty()) return done(0);
-    const std::string first = programs.front();
+    const HookProgram first = programs.front();
     programs.erase(programs.begin());
     std::vector<std::string> environment = variables;
     auto go_on = [this, programs = std::move(programs), variables = std::move(variables), limit,
@@ -170,11 +184,16 @@ void Hooks::run_all(std::vector<std::string> programs, std::vector<std::string> 
         if (status != 0) return done(status);
         run_all(programs, variables, limit, user, done);
     };
-    start({first}, std::move(environment), limit, std::move(go_on),
-          [user](std::vector<std::string>& added) {
+    start({first.path}, std::move(environment), limit, std::move(go_on),
+          [user, first](std::vector<std::string>& added) {
               const std::optional<User> found = find_user(user);
               added.push_back(
                   fmt::format("SLURM_JOB_USER={}", found ? found->name : std::to_string(user)));
+              if (!first.in_job) return;
+              const Result<void> entered =
+                  enter_private_directories(first.directories, first.shared_mounts);
+              if (!entered) log_error("{}: {}", first.path, entered.error().detail);
+              if (!entered) _exit(1);
           });
 }
 

@@ -17,6 +17,7 @@
 #include "node/values.h"
 #include "order.pb.h"
 #include "os/event_loop.h"
+#include "os/private_directories.h"
 
 namespace sluice {
 
@@ -29,6 +30,15 @@ std::string print_learned(const HookJob& job);
 void recall(HookJob& job, std::string_view printed);
 
 bool has_prolog(const Site& site);
+bool has_epilog(const Site& site);
+
+// One of the programs around a job.
+struct HookProgram {
+    std::string path;
+    bool in_job = false;  // sees what the steps of the job see:
+    std::vector<PrivateDirectory> directories = {};
+    bool shared_mounts = false;
+};
 
 class Hooks {
 public:
@@ -49,7 +59,7 @@ private:
         std::function<void(int)> done;
         EventLoop::TimerId timeout = 0;
     };
-    void run_all(std::vector<std::string> programs, std::vector<std::string> variables,
+    void run_all(std::vector<HookProgram> programs, std::vector<std::string> variables,
                  Seconds limit, uid_t user, std::function<void(int)> done);
     // `add_variables` runs in the program's process: the directory service may take long to answer.
     using AddVariables = std::function<void(std::vector<std::string>& environment)>;

@@ -30,7 +30,7 @@ NodeTime time_now() {
 NodeSettings settings_of(const Site& site) {
     const Config& config = site.config;
     return {.has_prolog = has_prolog(site),
-            .has_epilog = !config.epilog.empty(),
+            .has_epilog = has_epilog(site),
             .kill_wait = config.kill_wait,
             .unkillable_step_timeout = config.unkillable_step_timeout,
             .group_update_time = config.group_update_time};

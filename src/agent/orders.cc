@@ -1,4 +1,7 @@
 // The controller's orders about jobs that are here, and what is found after a restart.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "agent/jobs.h"
 #include "base/log.h"
 #include "os/files.h"
@@ -79,12 +82,24 @@ std::vector<wire::RunId> Jobs::known() const {
     return result;
 }
 
+namespace {
+
+// Supervisors that have not made their marks start nothing from now on.
+void forbid_pending(const std::string& directory) {
+    for (const std::string& name : list_directory(directory)) {
+        if (name.starts_with(kPendingMark)) unlink(fmt::format("{}/{}", directory, name).c_str());
+    }
+}
+
+}  // namespace
+
 void Jobs::recover() {
     JobDirectories::remove_spare(site_->spool);
     Result<void> made = write_file_atomically(mark_original(site_->spool), "", {.mode = 0600});
     if (!made) log_error("cannot write to the spool: {}", made.error().detail);
     SpoolRead event;
     for (const std::string& directory : list_directory(site_->spool)) {
+        forbid_pending(site_->spool + "/" + directory);
         for (const std::string& name : list_directory(site_->spool + "/" + directory)) {
             const std::optional<Mark> mark = parse_mark(directory, name);
             if (mark) event.runs.push_back(find_run(*mark));

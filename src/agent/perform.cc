@@ -1,4 +1,5 @@
 // Performs the effects of the node's decisions on the node itself: supervisors, programs, files.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -8,8 +9,22 @@
 #include "model/errors.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "protocol/step_mark.h"
 
 namespace sluice {
+
+namespace {
+
+// Empty on a disk that is full: the step runs without it.
+std::string make_pending_mark(const wire::StepOrder& order) {
+    std::string path = fmt::format("{}/{}{}", order.directory(), kPendingMark, order.place());
+    const std::string original = mark_original(directory_of(order.directory()));
+    const bool made = link(original.c_str(), path.c_str()) == 0 ||
+                      write_file_atomically(path, "", {.mode = 0600});
+    return made ? path : std::string();
+}
+
+}  // namespace
 
 void Jobs::perform(const SpawnStep& effect) {
     const auto launch = launches_.find(effect.run);
@@ -22,7 +37,7 @@ void Jobs::perform(const SpawnStep& effect) {
 Result<void> Jobs::spawn_supervisor(const SpawnStep& effect, Launch& launch) {
     const JobKey& job = effect.run.job;
     Result<void> made = directories_.make(site_->spool, job.job);
-    if (made && !site_->config.epilog.empty()) {
+    if (made && has_epilog(*site_)) {
         made = write_file_atomically(epilog_path(site_->spool, job), print_learned(effect.job),
                                      {.mode = 0600});
     }
@@ -31,10 +46,15 @@ Result<void> Jobs::spawn_supervisor(const SpawnStep& effect, Launch& launch) {
     if (effect.knows_user) *order.mutable_known_user() = users_[{order.user(), order.group()}];
     order.set_place(make_place());
     order.set_mark(mark_path(site_->spool, effect.run, order.place()));
-    std::unique_ptr<StepLine> line =
-        TRY(StepLine::start(loop_, site_->stepd_path, order,
-                            Fd(dup(launch.caller.connection.get())), handlers_for(effect.run)));
-    supervisors_[effect.run] = {std::move(line), order.place()};
+    order.set_pending(make_pending_mark(order));
+    Result<std::unique_ptr<StepLine>> line =
+        StepLine::start(loop_, site_->stepd_path, order, Fd(dup(launch.caller.connection.get())),
+                        handlers_for(effect.run));
+    if (!line) {
+        unlink(order.pending().c_str());
+        return line.error();
+    }
+    supervisors_[effect.run] = {*std::move(line), order.place()};
     return {};
 }
 

@@ -70,19 +70,26 @@ Result<void> PrivateDirs::make(const Site& site, const JobKey& job) {
     return {};
 }
 
-void PrivateDirs::describe(const Site& site, const JobKey& job, wire::StepOrder& order) const {
-    if (base_.empty() || !site.container) return;
-    auto add = [&](const std::string& source, std::string path) {
-        wire::PrivateDirectory& added = *order.add_private_dirs();
-        added.set_source(source);
-        added.set_path(std::move(path));
-    };
+std::vector<PrivateDirectory> private_directories(const Site& site, const JobKey& job) {
+    std::vector<PrivateDirectory> found;
+    const std::string base = base_of(site);
+    if (base.empty()) return found;
     const std::string scratch = scratch_path(site.scratch, job);
     for (const std::string_view path : split(site.container->dirs, ',')) {
-        const std::string own = fmt::format("{}/{}", scratch_path(base_, job), name_for(path));
+        const std::string own = fmt::format("{}/{}", scratch_path(base, job), name_for(path));
         const std::string rest = rest_below(path, scratch);
-        if (!rest.empty()) add(scratch, fmt::format("{}/{}", own, rest));
-        add(own, std::string(path));
+        if (!rest.empty()) found.push_back({scratch, fmt::format("{}/{}", own, rest)});
+        found.push_back({own, std::string(path)});
+    }
+    return found;
+}
+
+void PrivateDirs::describe(const Site& site, const JobKey& job, wire::StepOrder& order) const {
+    if (base_.empty() || !site.container) return;
+    for (const PrivateDirectory& each : private_directories(site, job)) {
+        wire::PrivateDirectory& added = *order.add_private_dirs();
+        added.set_source(each.source);
+        added.set_path(each.path);
     }
     order.set_shared_mounts(site.container->shared);
 }

@@ -7,12 +7,18 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/scratch.h"
 #include "agent/site.h"
 #include "order.pb.h"
+#include "os/private_directories.h"
 
 namespace sluice {
+
+// What the steps of a job see instead of the directories of the node; none without
+// job_container.conf.
+std::vector<PrivateDirectory> private_directories(const Site& site, const JobKey& job);
 
 class PrivateDirs {
 public:

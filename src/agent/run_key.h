@@ -30,6 +30,8 @@ std::string job_directory(std::string_view spool, JobId job);
 // its end is not known to the controller (stepd/order.proto). The last part is where the supervisor
 // listens.
 std::string mark_path(std::string_view spool, const RunKey& key, std::string_view place);
+// "<spool>/job00012/pending.5f0a12b97c33d481": of a supervisor that has not made its mark yet.
+constexpr std::string_view kPendingMark = "pending.";
 // The other way round, for the names in a job's directory.
 struct Mark {
     RunKey key;

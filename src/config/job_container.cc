@@ -30,13 +30,6 @@ constexpr Key<JobContainerLine> kContainerKeys[] = {
 // clang-format on
 
 Result<void> check_line(const JobContainerLine& container, const Line& line) {
-    for (const auto& [key, value] : {std::pair{"CloneNSScript", container.clone_ns_script},
-                                     std::pair{"CloneNSEpilog", container.clone_ns_epilog}}) {
-        if (!value.empty()) {
-            return error_at(line, "{}={} is not supported: use InitScript, Prolog or Epilog", key,
-                            value);
-        }
-    }
     for (const std::string_view directory : split(container.dirs, ',')) {
         if (!directory.starts_with('/') || directory == "/")
             return error_at(line, "Dirs={}: expected absolute paths", container.dirs);

@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 
 #include "base/log.h"
+#include "os/error.h"
 #include "os/files.h"
 #include "os/socket.h"
 #include "protocol/step_mark.h"
@@ -35,14 +38,21 @@ Control::Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, On
     state_.set_batch(order.has_batch());
     add_line(std::move(inherited));
     if (Result<void> listening = listen(order); !listening) {
-        log_error("a restarted slurmd will not find this step: {}", listening.error().detail);
+        log_error("{}: {}",
+                  is_forbidden_ ? "slurmd was restarted and does not know this step: not started"
+                                : "a restarted slurmd will not find this step",
+                  listening.error().detail);
     }
 }
 
 Result<void> Control::listen(const wire::StepOrder& order) {
     listener_ = TRY(listen_as(step_socket(order.place())));
     loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
-    return make_mark(mark_, mark_original(directory_of(order.directory())));
+    if (order.pending().empty())
+        return make_mark(mark_, mark_original(directory_of(order.directory())));
+    if (std::rename(order.pending().c_str(), mark_.c_str()) == 0) return {};
+    is_forbidden_ = errno == ENOENT;
+    return os_error(order.pending());
 }
 
 void Control::accept() {

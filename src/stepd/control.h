@@ -25,6 +25,8 @@ public:
     bool drained() const;
     Result<void> write_into_mark(const std::string& content);
     bool has_mark() const;  // false: slurmd has removed it
+    // A slurmd that was restarted in the meantime does not know this run: it must not start.
+    bool is_forbidden() const { return is_forbidden_; }
 
 private:
     struct Line {
@@ -40,6 +42,7 @@ private:
     wire::StepState state_;
     OnCommand on_command_;
     std::string mark_;
+    bool is_forbidden_ = false;
     std::string ending_;  // the frames that report it
     Fd listener_;
     std::vector<std::unique_ptr<Line>> lines_;

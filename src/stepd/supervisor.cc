@@ -79,6 +79,7 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     end_.set_user(order_.user());
     end_.set_group(order_.group());
     end_.set_batch(order_.has_batch());
+    if (control_.is_forbidden()) return;
     loop_.on_signals({SIGCHLD}, [this](int) { on_children(); });
     if (Result<void> started = start(std::move(srun)); !started) {
         on_start_failed(started.error());
@@ -405,7 +406,7 @@ void Supervisor::leave_when_told() {
 }
 
 void Supervisor::run() {
-    loop_.run();
+    if (!control_.is_forbidden()) loop_.run();
 }
 
 }  // namespace sluice

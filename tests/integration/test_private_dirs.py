@@ -57,6 +57,26 @@ def test_steps_of_a_job_share_them_and_others_do_not(contained):
     wait_removed(contained)
 
 
+def test_programs_of_the_site_see_them(as_root, make_cluster, monkeypatch):
+    """CloneNSScript puts a file into /tmp of the job, CloneNSEpilog finds what the job has left there."""
+    monkeypatch.setattr(tempfile, "tempdir", "/var/tmp")
+    cluster = make_cluster(start=False, nodes=1, files={"job_container.conf": ""},
+                           extra="JobContainerType=job_container/tmpfs")
+    cluster.files["job_container.conf"] = f"AutoBasePath=true BasePath={cluster.dir}/base\n" \
+                                          f"CloneNSScript={cluster.dir}/before\nCloneNSEpilog={cluster.dir}/after\n"
+    for name, body in (("before", "echo $SLURM_JOB_ID > /tmp/from-the-site; chmod 644 /tmp/from-the-site"),
+                       ("after", f"cat /tmp/left > {cluster.dir}/work/after.out")):
+        (cluster.dir / name).write_text(f"#!/bin/sh\n{body}\n")
+        (cluster.dir / name).chmod(0o755)
+    cluster.write_config()
+    cluster.start()
+    record, output = cluster.run_job("cat /tmp/from-the-site; echo mine > /tmp/left", user="nobody")
+    assert record["JobState"] == "COMPLETED" and output.split() == [record["JobId"]]
+    assert cluster.wait_file("after.out") == "mine\n"
+    assert not Path("/tmp/from-the-site").exists() and not Path("/tmp/left").exists()
+    wait_removed(cluster)
+
+
 def test_a_killed_slurmd_leaves_none_behind(contained):
     job = contained.submit("echo > /tmp/file; echo > /dev/shm/file; touch up; sleep 1000", "-w", "n1")
     contained.wait_for(lambda: (contained.dir / "work" / "up").exists(), what="the script")
