@@ -196,6 +196,7 @@ const std::map<std::string_view, KeyTable> kTables = {
     {"slurmdbd.conf", KeyTable::SlurmdbdConf},
     {"topology.conf", KeyTable::TopologyConf},
     {"job_container.conf", KeyTable::JobContainerConf},
+    {"oci.conf", KeyTable::OciConf},
 };
 
 std::string_view value_of(const KeyRow& row) {

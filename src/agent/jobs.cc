@@ -10,6 +10,7 @@
 #include "agent/devices.h"
 #include "agent/gpu_words.h"
 #include "agent/launch_check.h"
+#include "agent/oci_order.h"
 #include "agent/task_binding.h"
 #include "base/log.h"
 #include "model/errors.h"
@@ -167,6 +168,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     *order.mutable_binding() = binding_of(*site_, order.share());
     *order.mutable_confinement() = confinement_of(*site_, order.share(), job_memory, batch);
     *order.mutable_gpus() = gpu_words(*site_, order.share());
+    if (site_->config.oci) *order.mutable_oci() = oci_order(*site_->config.oci);
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;

@@ -85,6 +85,19 @@ struct JobContainerLine {
     bool operator==(const JobContainerLine&) const = default;
 };
 
+// oci.conf: how containers are run. Patterns are as written; see stepd/oci_pattern.h.
+struct OciConfig {
+    std::string run, create, start, query, kill, remove;
+    std::string container_path;  // empty: in the spool
+    std::string mount_spool_dir = "/var/run/slurm";
+    std::string env_exclude, runtime_env_exclude;  // regular expressions
+    std::string env_file = "false";
+    std::string hooks_disabled;  // "prestart,poststop"
+    bool disable_cleanup = false;
+    bool ignore_config = false;
+    bool operator==(const OciConfig&) const = default;
+};
+
 // A line of topology.conf: a switch over nodes, or over other switches.
 struct SwitchLine {
     std::string name;
@@ -233,6 +246,7 @@ struct Config {
     std::string job_container_type;  // "job_container/tmpfs" or "namespace/tmpfs"; empty: none
     std::vector<JobContainerLine> job_containers;  // job_container.conf
     std::vector<SwitchLine> switches;              // topology.conf, with topology/tree
+    std::optional<OciConfig> oci;                  // oci.conf; absent: there are no containers
 
     // Every key that was set in slurm.conf, by its canonical spelling, as written.
     std::map<std::string, std::string> as_written;
@@ -256,8 +270,8 @@ struct Config {
 std::string config_path(std::string_view given, std::string_view slurm_conf,
                         std::string_view program_path);
 
-// Reads slurm.conf and, beside it, gres.conf, cgroup.conf and topology.conf when they are there. An
-// error names file, line, key, value and what would be right.
+// Reads slurm.conf and, beside it, the other files (gres.conf, oci.conf, ...) when they are there.
+// An error names file, line, key, value and what would be right.
 Result<Config> load_config(const std::string& path);
 // Only the settings of slurm.conf, as the tools need them: lines about nodes and partitions are
 // passed over, so that it takes no longer in a large cluster, and no other file is read.
@@ -274,6 +288,8 @@ Result<CgroupConfig> parse_cgroup_conf(std::string_view text, const std::string&
 Result<std::vector<JobContainerLine>> parse_job_container_conf(std::string_view text,
                                                                const std::string& path,
                                                                std::vector<std::string>& warnings);
+Result<OciConfig> parse_oci_conf(std::string_view text, const std::string& path,
+                                 std::vector<std::string>& warnings);
 Result<std::vector<SwitchLine>> parse_topology_conf(std::string_view text, const std::string& path,
                                                     std::vector<std::string>& warnings);
 // The switches of `config` name nodes that it has, each once.

@@ -275,7 +275,7 @@ constexpr KeyHelp kGresHelp[] = {
     {"CPUs",          "Older name of Cores."},
     {"Links",         "Number of connections of the device with each device of the node: -1,4,0,4 (-1 is the device itself). GPUs with the most connections are given together."},
     {"Flags",         "nvidia_gpu_env, amd_gpu_env, intel_gpu_env, opencl_env: the variables that name the GPUs (default: all); no_gpu_env: none. env_uuid: UUIDs instead of numbers. explicit: not given with a whole node. one_sharing (the default of mps): parts of one GPU of a node at a time; all_sharing (of shard): of all. countonly: it is only counted."},
-    {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. nvidia: as the driver lists them, without MIG devices and links. full: the first of these that works. off (or none): do not. Other values are refused."},
+    {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. nvidia: as the driver lists them, without MIG devices and links. rsmi: AMD GPUs, with ROCm SMI. oneapi: Intel GPUs, with Level Zero. nrt: AWS Neuron devices, as the driver lists them. full: all ways that work. off (or none): do not."},
 };
 
 constexpr KeyHelp kCgroupHelp[] = {
@@ -335,13 +335,30 @@ constexpr KeyHelp kDbdHelp[] = {
 constexpr KeyHelp kJobContainerHelp[] = {
     {"AutoBasePath",   "Whether slurmd makes BasePath if it is missing."},
     {"BasePath",       "Directory of the private directories of jobs; %n and %h are replaced. It must not be below one of Dirs."},
-    {"CloneNSEpilog",  "Refused."},
-    {"CloneNSScript",  "Refused."},
+    {"CloneNSEpilog",  "Program that slurmd runs as root before the Epilog, with its variables. It sees the private directories of the job. If it fails the node is drained as if the Epilog had failed."},
+    {"CloneNSScript",  "Program that slurmd runs as root after InitScript and before the Prolog, with its variables. It sees the private directories of the job, so it can put files into them; what it mounts is seen by no other process. If it fails the job fails as if the Prolog had."},
     {"Dirs",           "Directories of which each job has its own, empty when the job starts. /dev/shm is in memory."},
     {"EntireStepInNS", "Accepted: the whole step sees the private directories in any case."},
     {"InitScript",     "Program that slurmd runs as root when it has made the directories of a job, before the Prolog, with its variables. If it fails the job fails as if the Prolog had."},
     {"NodeName",       "Nodes of a line. Lines without it are for all nodes."},
     {"Shared",         "Whether file systems that are mounted on the node later appear in running jobs."},
+};
+
+constexpr KeyHelp kOciHelp[] = {
+    {"ContainerPath",        "Pattern of the directory of the bundle that is made for a task, which its user must be able to make. Default: a directory in SlurmdSpoolDir."},
+    {"CreateEnvFile",        "Write the environment of the container to a file (%e): newline or true, with one variable on each line; null, with a zero byte after each; false or disabled, not at all."},
+    {"DisableCleanup",       "Whether the bundle that was made for a task is kept when it ends, to look for mistakes. It goes with the job."},
+    {"DisableHooks",         "Kinds of hooks in config.json that are not run, separated by commas: prestart, createRuntime, createContainer, startContainer, poststart, poststop."},
+    {"EnvExclude",           "Regular expression (extended): variables NAME=value that match are not passed to the container."},
+    {"IgnoreFileConfigJson", "Whether the container has no config.json, or one that is not read, for runtimes such as singularity. %r is the path that the user has given."},
+    {"MountSpoolDir",        "Pattern of the directory in the container where the batch script is seen."},
+    {"RunTimeCreate",        "Pattern of the command that creates a container. Used with RunTimeStart and RunTimeQuery unless there is RunTimeRun."},
+    {"RunTimeDelete",        "Pattern of the command that removes a container. It runs when the task has ended, however it ended, for five seconds at most."},
+    {"RunTimeEnvExclude",    "Regular expression (extended): variables NAME=value that match are not passed to the runtime."},
+    {"RunTimeKill",          "Pattern of the command that kills a container. It runs when the task was killed, before RunTimeDelete."},
+    {"RunTimeQuery",         "Pattern of the command that prints the state of a container, as the OCI specification has it. Its pid is waited for."},
+    {"RunTimeRun",           "Pattern of the command that runs a container and ends with it. Used instead of RunTimeCreate and RunTimeStart."},
+    {"RunTimeStart",         "Pattern of the command that starts what RunTimeCreate has created."},
 };
 
 constexpr KeyHelp kTopologyHelp[] = {
@@ -376,6 +393,8 @@ std::vector<KeyRow> bare_rows(KeyTable table) {
             return topology_key_rows();
         case KeyTable::JobContainerConf:
             return job_container_key_rows();
+        case KeyTable::OciConf:
+            return oci_key_rows();
         case KeyTable::SlurmdbdConf:
             return rows_of(slurmdbd_conf_keys());
     }
@@ -408,6 +427,8 @@ std::span<const KeyHelp> key_help(KeyTable table) {
             return kTopologyHelp;
         case KeyTable::JobContainerConf:
             return kJobContainerHelp;
+        case KeyTable::OciConf:
+            return kOciHelp;
         case KeyTable::SlurmdbdConf:
             return kDbdHelp;
     }

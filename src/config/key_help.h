@@ -25,6 +25,7 @@ enum class KeyTable : std::uint8_t {
     CgroupConf,
     TopologyConf,
     JobContainerConf,
+    OciConf,
     SlurmdbdConf,
 };
 
@@ -57,6 +58,7 @@ std::vector<RefusedKey> refused_keys();
 
 // The rows of each table, without texts: beside the tables.
 std::vector<KeyRow> job_container_key_rows();
+std::vector<KeyRow> oci_key_rows();
 std::vector<KeyRow> node_key_rows();
 std::vector<KeyRow> node_set_key_rows();
 std::vector<KeyRow> down_key_rows();

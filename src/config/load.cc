@@ -421,6 +421,8 @@ Result<Config> load_config(const std::string& path) {
         if (config.job_containers.front().base_path.empty() && config.job_containers.size() == 1)
             return refuse(config, file + ": BasePath is missing");
     }
+    if (const std::string oci = TRY(read_file_if_any(folder + "oci.conf")); !oci.empty())
+        config.oci = TRY(parse_oci_conf(oci, folder + "oci.conf", config.warnings));
     if (equals_ignoring_case(config.topology_plugin, "topology/tree")) {
         const std::string topology = TRY(read_file_if_any(folder + "topology.conf"));
         config.switches =

@@ -211,6 +211,7 @@ Result<void> validate_step_request(const wire::CreateStep& message) {
     TRY(validate_text("exclude", message.exclude(), sizes::kNodeList));
     TRY(validate_text("tres-bind", message.tres_bind(), sizes::kWord));
     TRY(validate_text("nodes", message.node_sizes(), sizes::kWord));
+    TRY(validate_text("container", message.container(), sizes::kPath));
     TRY(validate_text("distribution", message.distribution(), sizes::kWord));
     TRY(validate_number("nodes", message.nodes_min(), sizes::kCount));
     TRY(validate_number("nodes", message.nodes_max(), sizes::kCount));
@@ -253,6 +254,7 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .ntasks_per_core = optional_of(message.has_ntasks_per_core(), message.ntasks_per_core()),
         .ntasks_per_socket =
             optional_of(message.has_ntasks_per_socket(), message.ntasks_per_socket()),
+        .container = message.container(),
         .key = message.idempotency_key()};
     demand.gres_per_node = TRY(from_wire(message.gres_per_node()));
     demand.gpus_per_task = TRY(from_wire(message.gpus_per_task()));

@@ -70,6 +70,7 @@ void add_request(const Job& job, AccountedJob& fact) {
     fact.memory_per_cpu = terms.shape.mem_per_cpu;
     fact.comment = details.comment;
     fact.extra = details.extra;
+    fact.container = details.container;
     fact.work_dir = details.work_dir;
     fact.submit_line = details.submit_line;
     fact.constraint = terms.shape.constraint;
@@ -183,6 +184,7 @@ AccountedStep fact_of(const Step& step, JobId job, std::uint32_t restarts) {
     fact.time_limit = step.time_limit;
     fact.tasks = step.tasks;
     if (step.id != kExternStep) fact.layout = print_distribution(step.distribution);
+    fact.container = step.container;
     fact.tres_allocated = tres_of_shares(step.nodes);
     fact.cpus = static_cast<std::uint32_t>(fact.tres_allocated["cpu"]);
     fact.node_count = static_cast<std::uint32_t>(step.nodes.size());
@@ -228,6 +230,7 @@ std::optional<AccountedStep> batch_step(const Cluster& cluster, const Job& job, 
     fact.restarts = run.restarts;
     fact.step = kBatchStep;
     fact.name = "batch";
+    fact.container = job.details->text(&JobDetails::container);
     fact.user = job.user;
     fact.state = batch_state(state);
     fact.exit = run.exit;

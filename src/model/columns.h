@@ -114,7 +114,8 @@ enum class JobColumn : std::uint16_t {
     AllocLayout = 170,  // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core:
                         // "2:8:1\n..."
     PriorityFactors =
-        200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
+        200,          // (t) a line per partition, see model/priority.h; empty: it has none to show
+    Container = 340,  // (t) a bundle or an image
 };
 
 enum class NodeColumn : std::uint16_t {
@@ -223,6 +224,7 @@ enum class StepColumn : std::uint16_t {
     ExitCode,
     TresBind = 40,      // (t) "gres/gpu:per_task:1"
     Distribution = 50,  // (t) "block:cyclic"
+    Container = 340,    // (t) a bundle or an image
 };
 
 enum class LicenseColumn : std::uint16_t {

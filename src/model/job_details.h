@@ -29,7 +29,9 @@ struct JobDetails {
     std::uint32_t submit_sid = 0;  // AllocNode:Sid
     std::string script_hash;       // key in the store; empty for interactive jobs
     std::string environment_hash;
-    std::string extra;  // any text, for the site
+    std::string extra;            // any text, for the site
+    std::string container;        // --container: an OCI bundle; --container-image: the image
+    std::string container_setup;  // of an image: model/container_setup.h; empty: a bundle, or none
 
     bool operator==(const JobDetails&) const = default;
 };
@@ -49,7 +51,10 @@ inline constexpr auto kFields<JobDetails> = fields<JobDetails>(
     field(22, "submit_sid", &JobDetails::submit_sid),
     field(41, "script hash", &JobDetails::script_hash, bytes_at_most(sizes::kKey)),
     field(42, "environment hash", &JobDetails::environment_hash, bytes_at_most(sizes::kKey)),
-    field(73, "extra", &JobDetails::extra));
+    field(73, "extra", &JobDetails::extra),
+    field(240, "container", &JobDetails::container, bytes_at_most(sizes::kPath)),
+    field(241, "container-mounts", &JobDetails::container_setup,
+          bytes_at_most(sizes::kContainerSetup)));
 
 class PackedDetails {
 public:

@@ -75,6 +75,7 @@ inline constexpr auto kFields<Step> = fields<Step>(
     field(7, "cpus-per-task", &Step::cpus_per_task, at_most(sizes::kCount)),
     field(30, "distribution", &Step::distribution), field(8, "tres-bind", &Step::tres_bind),
     field(9, "tres-per-node", &Step::tres_per_node, kGeneratedText),
+    field(240, "container", &Step::container, bytes_at_most(sizes::kPath)),
     field(220, "resv-ports", &Step::resv_ports), field(10, "overlap", &Step::overlap),
     field(11, "mem", &Step::holds_memory),
     field(12, "step state", &Step::state, at_most(StepState::OutOfMemory)),

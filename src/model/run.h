@@ -87,6 +87,7 @@ struct Step {
     std::string tres_bind;      // "gres/gpu:per_task:1"
     std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
     std::string resv_ports;     // "12000-12003": kept for it on its nodes
+    std::string container;      // --container or --container-image, as JobDetails has it
     bool overlap = false;       // does not hold the resources it uses
     bool holds_memory = false;  // asked for an amount, which other steps cannot use meanwhile
     StepState state = StepState::Running;

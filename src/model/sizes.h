@@ -12,13 +12,14 @@ namespace sluice::sizes {
 
 // ---- texts, in bytes
 
-constexpr std::size_t kWord = 1024;             // a name, a comment, an account, a list of licenses
-constexpr std::size_t kKey = 64;                // an idempotency key, a hash
-constexpr std::size_t kPath = 4096;             // a file or a directory: PATH_MAX of Linux
-constexpr std::size_t kFeatures = 4096;         // --constraint, --prefer
-constexpr std::size_t kNodeList = 64u << 10;    // --nodelist, --exclude
-constexpr std::size_t kDependency = 64u << 10;  // --dependency
-constexpr std::size_t kSubmitLine = 64u << 10;  // clients cut a longer one
+constexpr std::size_t kWord = 1024;  // a name, a comment, an account, a list of licenses
+constexpr std::size_t kKey = 64;     // an idempotency key, a hash
+constexpr std::size_t kPath = 4096;  // a file or a directory: PATH_MAX of Linux
+constexpr std::size_t kContainerSetup = 64u << 10;  // --container-mounts and its relatives
+constexpr std::size_t kFeatures = 4096;             // --constraint, --prefer
+constexpr std::size_t kNodeList = 64u << 10;        // --nodelist, --exclude
+constexpr std::size_t kDependency = 64u << 10;      // --dependency
+constexpr std::size_t kSubmitLine = 64u << 10;      // clients cut a longer one
 constexpr std::size_t kArgument = 128u << 10;   // one argument of a script: MAX_ARG_STRLEN of Linux
 constexpr std::size_t kArguments = 2u << 20;    // all arguments of a script
 constexpr std::size_t kEnvironment = 8u << 20;  // all variables of a job

@@ -124,11 +124,14 @@ Result<void> BatchWork::start(const std::string& preface) {
     bind_batch(order_, spec);
     add_login(spec);
     add_prologs(spec, order_);
+    oci_ = TRY(OciTask::make(order_, user_, 0));
+    if (oci_) oci_->add_to(spec);
     opening_ = TRY(FileOpening::prepare(loop_, spec, files(),
                                         [this](Result<Fd> err) { on_files(std::move(err)); }));
     if (has_epilogs(order_)) {
         epilogs_ = std::make_unique<TaskEpilogs>(loop_, order_, spec,
                                                  [this](const std::string& line) { say(line); });
+        epilogs_->begin_with(oci_);
     }
     shell_ = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     opening_->started();

@@ -10,6 +10,7 @@
 #include "protocol/convert.h"
 #include "stepd/container.h"
 #include "stepd/environment.h"
+#include "stepd/oci_task.h"
 #include "stepd/output.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
@@ -56,6 +57,7 @@ private:
     pid_t shell_ = -1;  // none once it has ended
     pid_t epilog_ = -1;
     std::unique_ptr<TaskEpilogs> epilogs_;
+    std::shared_ptr<const OciTask> oci_;
     bool finished_ = false;
     wire::ExitStatus exit_;
 };

@@ -231,6 +231,12 @@ void set_demands(Environment& environment, const wire::JobAllocation& job,
     environment.set("SLURM_OOM_KILL_STEP", request.oom_kill_step ? "1" : "0");
 }
 
+// An image has no such variable: srun would take its name for a bundle.
+void set_container(Environment& environment, const std::string& container,
+                   const std::string& setup) {
+    if (!container.empty() && setup.empty()) environment.set("SLURM_CONTAINER", container);
+}
+
 // For the job's sruns, which read it as their own --open-mode.
 void set_open_mode(Environment& environment, OpenMode mode) {
     if (mode == OpenMode::Append) environment.set("SLURM_OPEN_MODE", "a");
@@ -270,6 +276,7 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     set_demands(environment, job, request);
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     set_gpu_variables(environment, order, gpus_of(order.share()), "SLURM_JOB_GPUS");
+    set_container(environment, request.container, request.container_setup);
     set_open_mode(environment, request.open_mode);
     set_launchers(environment);
     set_position(environment, 0, 0, 0, "0");
@@ -322,6 +329,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
 
     // Compat: SLURM_STEP_GPUS is what the task sees, not all that the step has.
     set_gpu_variables(environment, order, gpus, "SLURM_STEP_GPUS");
+    set_container(environment, launch.spec().container(), launch.spec().container_setup());
     set_launchers(environment);
     environment.set_default("TMPDIR", "/tmp");
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,16 +11,18 @@
 
 #include "base/text.h"
 #include "os/files.h"
+#include "stepd/run_to_end.h"
 
 namespace sluice {
 
 namespace {
 
 constexpr const char* kUserEpilog = "--task-epilog";
+constexpr const char* kContainer = "removal of the container";
 constexpr const char* kContext = "SLURM_SCRIPT_CONTEXT";
 
 void add(std::vector<TaskHook>& hooks, const char* name, const std::string& program) {
-    if (!program.empty()) hooks.push_back({name, program});
+    if (!program.empty()) hooks.push_back({name, program, nullptr});
 }
 
 std::vector<TaskHook> prologs_of(const wire::StepOrder& order) {
@@ -38,38 +39,10 @@ std::vector<TaskHook> epilogs_of(const wire::StepOrder& order) {
     return hooks;
 }
 
-struct Outcome {
-    int exit_code = 0;
-    std::string output;
-};
-
-// Compat: both its outputs are read, to their ends; what did not exit by itself counts as 1.
-Outcome run_to_end(const std::string& program, const Environment& environment) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return {1, {}};
-    Fd reader(ends[0]), writer(ends[1]);
-    ProcessSpec spec;
-    spec.program = program;
-    spec.argv = {program};
-    spec.environment = environment.entries();
-    spec.out = spec.err = writer.get();
-    spec.new_group = true;
-    Result<pid_t> pid = spawn(spec);
-    writer.reset();
-    if (!pid) return {1, {}};
-    Outcome outcome;
-    char buffer[4096];
-    for (ssize_t count; (count = read(reader.get(), buffer, sizeof buffer)) > 0;) {
-        outcome.output.append(buffer, static_cast<std::size_t>(count));
-    }
-    int status = 0;
-    waitpid(*pid, &status, 0);
-    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    return outcome;
-}
-
+// Compat: both outputs of a prolog are read, to their ends; what did not exit by itself counts
+// as 1.
 void run_prolog(const TaskHook& prolog, Environment& environment) {
-    Outcome outcome{1, {}};
+    ProgramOutcome outcome{1, {}};
     if (access(prolog.program.c_str(), X_OK) != 0) {
         const char* why = std::strerror(errno);
         write_all(STDERR_FILENO, supervisor_line(fmt::format("{} can not be executed ({}) {}",
@@ -77,7 +50,7 @@ void run_prolog(const TaskHook& prolog, Environment& environment) {
     } else {
         Environment its = environment;
         its.set(kContext, "prolog_task");
-        outcome = run_to_end(prolog.program, its);
+        outcome = run_to_end(prolog.program, {prolog.program}, its.entries());
     }
     write_all(STDOUT_FILENO, apply_prolog_output(environment, outcome.output));
     if (outcome.exit_code == 0) return;
@@ -89,7 +62,8 @@ void run_prolog(const TaskHook& prolog, Environment& environment) {
 }  // namespace
 
 bool has_epilogs(const wire::StepOrder& order) {
-    return !order.task_epilog().empty() || !order.tasks().spec().task_epilog().empty();
+    return !order.task_epilog().empty() || !order.tasks().spec().task_epilog().empty() ||
+           OciTask::is_wanted(order);
 }
 
 void add_prologs(ProcessSpec& spec, const wire::StepOrder& order) {
@@ -144,6 +118,13 @@ TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const Pr
     spec_.environment = environment.entries();
 }
 
+void TaskEpilogs::begin_with(std::shared_ptr<const OciTask> container) {
+    if (!container) return;
+    epilogs_.insert(epilogs_.begin(), {kContainer, "", [container](int wait_status) {
+                                           container->clean_up(wait_status);
+                                       }});
+}
+
 void TaskEpilogs::set_error(int fd) {
     err_.reset(fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3));
     spec_.err = err_.get();
@@ -151,6 +132,7 @@ void TaskEpilogs::set_error(int fd) {
 
 std::optional<pid_t> TaskEpilogs::next(int wait_status) {
     loop_.cancel(std::exchange(limit_, 0));
+    if (!begun()) task_status_ = wait_status;
     if (begun() && wait_status != 0) {
         say_(supervisor_line(
             fmt::format("{} failed status={}", epilogs_[started_ - 1].name, wait_status)));
@@ -166,13 +148,20 @@ std::optional<pid_t> TaskEpilogs::start(const TaskHook& epilog) {
     spec_.program = epilog.program;
     spec_.search_path.reset();
     spec_.argv = {epilog.program};
+    spec_.before_program = nullptr;
+    if (epilog.action) {
+        spec_.before_program = [&](std::vector<std::string>&) {
+            epilog.action(task_status_);
+            _exit(0);
+        };
+    }
     Result<pid_t> pid = spawn(spec_);
     if (!pid) {
         say_(supervisor_line(fmt::format("{}: {}", epilog.name, pid.error().detail)));
         return {};
     }
     // Compat: that of slurm.conf may take as long as the job may.
-    if (epilog.name == kUserEpilog) {
+    if (epilog.name == kUserEpilog || epilog.action) {
         limit_ = loop_.after(kEpilogTime, [group = *pid] { kill(-group, SIGKILL); });
     }
     return *pid;

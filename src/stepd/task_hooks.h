@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "os/fd.h"
 #include "os/process.h"
 #include "stepd/environment.h"
+#include "stepd/oci_task.h"
 
 namespace sluice {
 
@@ -36,6 +38,7 @@ std::string apply_prolog_output(Environment& environment, std::string_view outpu
 struct TaskHook {
     std::string name;  // "TaskEpilog"
     std::string program;
+    std::function<void(int wait_status)> action;  // instead of a program: runs in the new process
 };
 
 // What runs after one task, one after the other, and began as the task did: nothing that its
@@ -48,6 +51,7 @@ public:
                 std::function<void(const std::string& line)> say);
     ~TaskEpilogs() { loop_.cancel(limit_); }
 
+    void begin_with(std::shared_ptr<const OciTask> container);  // removes it before all others
     void set_error(int fd);  // the task's standard error, where the task opened it itself
 
     // The task, or the epilog that followed it, has ended: the next one's process; none: that was
@@ -64,6 +68,7 @@ private:
     ProcessSpec spec_;
     Fd err_;  // the task's, for as long as one of them may speak
     std::size_t started_ = 0;
+    int task_status_ = 0;  // how the task ended
     EventLoop::TimerId limit_ = 0;
 };
 

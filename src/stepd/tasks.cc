@@ -258,9 +258,12 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     const Ends ends = TRY(open_ends(task, local));
     ProcessSpec spec = TRY(make_spec(local, ends));
     spec.preface.insert(0, preface);
+    task.container = TRY(OciTask::make(order_, *user_, task.id));
+    if (task.container) task.container->add_to(spec);
     if (has_epilogs(order_)) {
         task.epilogs = std::make_unique<TaskEpilogs>(
             loop_, order_, spec, [this](const std::string& line) { say(line); });
+        task.epilogs->begin_with(task.container);
     }
     // Also of a task without files: it says if it could not join its cgroup.
     task.opens_files = ends.files.any();

@@ -17,6 +17,7 @@
 #include "stepd/attached.h"
 #include "stepd/binding.h"
 #include "stepd/container.h"
+#include "stepd/oci_task.h"
 #include "stepd/output.h"
 #include "stepd/pmi.h"
 #include "stepd/task_hooks.h"
@@ -51,6 +52,7 @@ private:
         std::unique_ptr<FileOpening> opening;  // until it is confined and its files are open
         bool opens_files = false;
         std::unique_ptr<TaskEpilogs> epilogs;
+        std::shared_ptr<const OciTask> container;
         bool exited = false;  // and its epilogs have run
         bool told = false;    // srun knows
         wire::ExitStatus exit;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/container_setup.h"
 #include "model/job.h"
 #include "surface/arguments.h"
 #include "surface/option_help.h"
@@ -49,6 +50,7 @@ struct JobOptions {
     std::optional<Seconds> immediate_for;  // --immediate=N: how long to try
     std::string distribution;              // as model/distribution.h makes it; "plane=4"
     std::string hint;
+    ContainerSetup image;  // --container-image and its relatives: becomes part of the request
     bool test_only = false;
 
     std::optional<std::string> wrap;  // sbatch

@@ -300,6 +300,7 @@ Result<void> complete_options(JobOptions& options, Tool tool) {
     TRY(check_gres_together(options));
     TRY(complete_gpu_sizes(options, tool));
     TRY(complete_layout(options));
+    TRY(job_option::complete_container(options));
     Shape& shape = options.request.shape;
     shape.gres_per_node = options.gres;
     shape.gres_per_node.insert(shape.gres_per_node.end(), options.gpus_per_node.begin(),

@@ -74,6 +74,12 @@ Setter set_acctg_freq, set_core_spec, set_extra_node_info, set_gpus_per_socket, 
 Setter set_distribution, set_relative, set_threads_per_core;
 Setter set_kill_on_invalid_dep;
 Setter set_gpu_bind, set_gpu_freq, set_tres_bind;
+// job_options_container.cc
+Setter set_container, set_container_image, set_container_mounts, set_container_name,
+    set_container_workdir, set_container_env, set_container_mount_home, set_no_container_mount_home,
+    set_container_writable, set_container_readonly, set_container_entrypoint,
+    set_no_container_entrypoint;
+Result<void> complete_container(JobOptions& options);
 // job_options_step.cc
 Setter set_async, set_bcast, set_compress, set_cpu_freq, set_ignore_signals, set_oom_kill_step,
     set_resv_ports, set_send_libs;

@@ -56,7 +56,7 @@ public:
     std::string_view group_name(std::int64_t id) const;
 
 private:
-    static constexpr std::size_t kColumnsMax = 256;
+    static constexpr std::size_t kColumnsMax = 512;
 
     template <typename Entry>
     struct Cells {

@@ -48,6 +48,39 @@ std::string user_shell() {
     return user && !user->shell.empty() ? user->shell : "/bin/sh";
 }
 
+// As options of srun.
+std::vector<std::string> container_arguments(const JobOptions& options) {
+    const std::string& bundle = options.request.container;
+    if (options.request.container_setup.empty()) {
+        return bundle.empty() ? std::vector<std::string>{}
+                              : std::vector<std::string>{"--container=" + bundle};
+    }
+    std::vector<std::string> arguments;
+    const ContainerSetup& image = options.image;
+    for (const auto& [name, value] :
+         {std::pair{"image", image.image}, std::pair{"name", image.name},
+          std::pair{"mounts", image.mounts}, std::pair{"workdir", image.workdir},
+          std::pair{"env", image.environment}}) {
+        if (!value.empty()) arguments.push_back(fmt::format("--container-{}={}", name, value));
+    }
+    if (image.mount_home) arguments.emplace_back("--container-mount-home");
+    if (image.writable) arguments.emplace_back("--container-writable");
+    if (image.entrypoint) arguments.emplace_back("--container-entrypoint");
+    return arguments;
+}
+
+// A container is on the first node of the job, and so is what runs in it.
+std::vector<std::string> command_in_container(const std::vector<std::string>& operands,
+                                              const std::vector<std::string>& arguments) {
+    std::vector<std::string> command{directory_of(own_program_path()) + "/srun", "--interactive",
+                                     "--preserve-env"};
+    if (isatty(STDIN_FILENO)) command.emplace_back("--pty");
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    if (operands.empty()) command.emplace_back("/bin/sh");
+    command.insert(command.end(), operands.begin(), operands.end());
+    return command;
+}
+
 // Without a command: the user's shell here, or in a step on the first node of the job. sh puts the
 // value of $SHELL into InteractiveStepOptions.
 std::vector<std::string> command_or_shell(const std::vector<std::string>& operands,
@@ -211,7 +244,10 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
                     fmt::format("Unable to change to directory {}", options.request.work_dir));
     }
     CommandRun command(job, options, invocation, client, streams);
-    int code = command.run(command_or_shell(operands, environment, config), environment);
+    const std::vector<std::string> container = container_arguments(options);
+    int code = command.run(container.empty() ? command_or_shell(operands, environment, config)
+                                             : command_in_container(operands, container),
+                           environment);
     if (command.job_ended()) return code;
     if (!options.quiet) {
         print_info(streams, invocation, fmt::format("Relinquishing job allocation {}", job));

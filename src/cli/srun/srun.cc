@@ -446,6 +446,8 @@ private:
         spec.set_acctg_freq(request.acctg_freq);
         spec.set_oom_kill_step(request.oom_kill_step);
         spec.set_wait_for_children(options_.wait_for_children);
+        spec.set_container(request.container);
+        spec.set_container_setup(request.container_setup);
         if (options_.task_prolog != kNoHook) spec.set_task_prolog(options_.task_prolog);
         if (options_.task_epilog != kNoHook) spec.set_task_epilog(options_.task_epilog);
         for (const auto& [name, soft] : request.rlimits) {

@@ -147,6 +147,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (!own_job && shape.ntasks_per_core) step.set_ntasks_per_core(*shape.ntasks_per_core);
     if (!own_job && shape.ntasks_per_socket) step.set_ntasks_per_socket(*shape.ntasks_per_socket);
     if (options.resv_ports) step.set_resv_ports(*options.resv_ports);
+    step.set_container(options.request.container);
     return step;
 }
 

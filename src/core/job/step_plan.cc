@@ -338,6 +338,7 @@ void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
     step.cpus_per_task = cpus_each(demand);
     step.distribution = distribution_used(demand, step);
     step.tres_bind = demand.tres_bind;
+    step.container = demand.container;
     step.tres_per_node = print_tres_per(demand.gres_per_node);
     step.overlap = demand.overlap;
     step.holds_memory = asks_for_memory(demand);

@@ -297,6 +297,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::StdErr,           detail<&JobDetails::std_err>},
     {C::Comment,          detail<&JobDetails::comment>},
     {C::Extra,            detail<&JobDetails::extra>},
+    {C::Container,        detail<&JobDetails::container>},
     {C::AdminComment,     [](const Job& j, View, Scratch) -> std::string_view { return j.admin_comment; }},
     {C::MailUser,         demand<&JobTerms::mail_user>},
     {C::MailType,         demand<&JobTerms::mail_types>},

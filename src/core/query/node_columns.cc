@@ -333,6 +333,7 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
     {StepColumn::Distribution, [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->distribution) : ""; }},
     {StepColumn::TresBind,    [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_bind) : ""; }},
+    {StepColumn::Container,   [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->container) : r.job->details->text(&JobDetails::container); }},
 };
 // clang-format on
 
