@@ -90,8 +90,7 @@ int change(AccountingCommand& command) {
     constexpr std::string_view kVerbNames[] = {"add", "modify", "delete"};
     const std::string word = command.words.empty() ? "" : command.words[0];
     if (means(word, "federation", 3)) return command.fail("federations are not supported");
-    if (Verb == PolicyVerb::Modify && means(word, "job", 1))
-        return modify_jobs(command);
+    if (Verb == PolicyVerb::Modify && means(word, "job", 1)) return modify_jobs(command);
     const EntityRow* row = find_entity(word);
     const bool is_possible = row && row->is_changeable &&
                              (Verb != PolicyVerb::Modify || row->entity != Entity::Coordinator);
