@@ -135,7 +135,7 @@ private:
         Invocation step = invocation_;
         step.args = args;
         step.environment = plain_environment(invocation_);
-        step.directory = "/";
+        step.directory.assign(1, '/');
         ClusterClient client(step);
         return run_srun(step, client, streams);
     }
