@@ -233,7 +233,8 @@ Error OciTask::run(std::vector<std::string> argv, const std::vector<std::string>
     const std::vector<std::string> environment = runtime_environment(entries);
     if (oci_.run().empty()) return create_and_start(facts, environment);
     std::vector<char*> words, variables;
-    std::vector<std::string> command = shell_argv(expand_oci_pattern(oci_.run(), facts));
+    // The shell becomes the runtime, which passes signals on to the container.
+    std::vector<std::string> command = shell_argv("exec " + expand_oci_pattern(oci_.run(), facts));
     for (std::string& word : command) words.push_back(word.data());
     for (const std::string& entry : environment)
         variables.push_back(const_cast<char*>(entry.c_str()));

@@ -26,6 +26,7 @@ const std::map<std::string_view, Samples> kSamples = {
     {"compress", {"lz4", "none"}},
     {"cpu-freq", {"low", "high"}},
     {"constraint", {"a", "b"}},
+    {"container", {"/a", "/b"}},
     {"core-spec", {"1", "2"}},
     {"cpu-bind", {"none", "verbose"}},
     {"cpus-per-gpu", {"2", "3"}},

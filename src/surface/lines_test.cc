@@ -18,7 +18,7 @@ Table random_table(std::mt19937& random) {
     Table table;
     table.set_rows(kRows);
     for (const char* text : {"", "a", "b", "12-14"}) table.add_string(text);
-    std::vector<bool> seen(256);
+    std::vector<bool> seen(512);
     for (const JobField& field : job_fields()) {
         for (ColumnId id : field.needs.all()) {
             if (seen[id]) continue;

@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kColumnsMax = 256;
+constexpr std::size_t kColumnsMax = 512;
 
 // The compiler writes the name of an enumerator, and a cast where a number has none.
 template <auto Column>

@@ -15,7 +15,7 @@ def put_program(cluster, name, body):
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
-    return f"{path.parent}:/usr/bin:/bin:{cluster.prefix}/bin"
+    return f"{path.parent}:{cluster.prefix}/bin:/usr/bin:/bin"
 
 
 def line_of_guide(start):

@@ -129,6 +129,8 @@ def test_the_container_is_in_the_cgroup_of_its_step(as_root, make_cluster):
         record, output = cluster.run_job("cat /proc/self/cgroup", f"--container={bundle}", user=user)
         confined = [line for line in output.splitlines() if ":memory:" in line or ":freezer:" in line]
         assert confined and all(f"/job_{record['JobId']}/step_batch" in line for line in confined)
+        if user == "root":
+            continue  # runc has a cgroup of its own then, whose counter of killed processes goes with it
         # tail keeps a line in memory until it ends.
         record, output = cluster.run_job("dd if=/dev/zero bs=1M count=400 | tail", "--mem=50M",
                                          f"--container={bundle}", user=user)
@@ -143,6 +145,7 @@ def test_signals_reach_the_container(as_root, make_cluster, way):
     job = cluster.submit("trap 'echo caught; exit 5' USR1; echo up; while :; do sleep 0.1; done",
                          f"--container={bundle}", user="nobody")
     cluster.wait_file(f"slurm-{job}.out")
+    cluster.wait_for(lambda: "up" in cluster.output(job), what="the script")
     cluster.run("scancel", "-b", "-s", "USR1", job)
     assert cluster.wait_end(job)["ExitCode"] == "5:0"
     assert "caught" in cluster.output(job)
