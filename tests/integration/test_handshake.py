@@ -65,6 +65,7 @@ def test_a_false_controller_is_refused(auth, munged, two_hosts, make_cluster):
     cluster.write_config()
     cluster.start()
     key = cluster.dir / "spool" / "n2" / "controller_key"
+    cluster.wait_for(key.exists, what="the key of the controller")
     pinned = key.read_bytes()
     cluster.kill("slurmctld")
     # nobody's own credential over the right digest, or no token at all

@@ -187,10 +187,12 @@ def test_the_terms_of_a_reservation_are_shown_and_survive(cluster):
 
 def test_others_may_run_into_a_reservation_that_allows_it(cluster):
     create(cluster, "d", "Users=root", "StartTime=now+10minutes", "Duration=60", "Nodes=n1", "MaxStartDelay=30")
-    short = cluster.submit("sleep 300", "-w", "n1", "-c4", "-t", "35")
-    long = cluster.submit("sleep 300", "-w", "n1", "-t", "60")
+    short = cluster.submit("sleep 300", "-w", "n1", "-c2", "-t", "35", "--signal=R:TERM@60")
     cluster.wait_state(short, "RUNNING")
-    cluster.wait_for(lambda: cluster.job(long)["Reason"] != "None", what="its reason to wait")
-    assert cluster.state(long) == "PENDING"
-    cluster.run("scancel", short, long)
+    unwilling = cluster.submit("sleep 300", "-w", "n1", "-c2", "-t", "35")
+    long = cluster.submit("sleep 300", "-w", "n1", "-t", "60", "--signal=R:TERM@60")
+    for waiting in (unwilling, long):
+        cluster.wait_for(lambda: cluster.job(waiting)["Reason"] != "None", what="its reason to wait")
+        assert cluster.state(waiting) == "PENDING"
+    cluster.run("scancel", unwilling, short, long)
     delete(cluster, "d")
