@@ -1,6 +1,6 @@
-// pam_slurm_adopt.so: who has no job on this node may not log in here, and who has one brings the
-// processes of the login into the container of that job (PrologFlags=Contain). slurmd knows the
-// jobs and moves the process that asks; see agent/adoption.h for the question and the answer.
+// pam_slurm_adopt.so: a user without a job on this node cannot log in. The processes of a login
+// belong to the container of one of the user's jobs (PrologFlags=Contain). slurmd knows the jobs
+// and moves the process that asks; see agent/adoption.h for the question and the answer.
 #define PAM_SM_ACCOUNT
 #define PAM_SM_SESSION
 #include <pwd.h>

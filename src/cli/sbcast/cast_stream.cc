@@ -216,7 +216,7 @@ Result<void> IncomingFile::commit() {
     TRY(set_attributes());
     const std::string& path = file_.path();
     const std::string by_number = fmt::format("/proc/self/fd/{}", fd_.get());
-    if (!file_.force()) {  // fails if somebody has made the file meanwhile
+    if (!file_.force()) {  // fails if the file was made meanwhile
         const char* from = temporary_.empty() ? by_number.c_str() : temporary_.c_str();
         if (linkat(AT_FDCWD, from, AT_FDCWD, path.c_str(),
                    temporary_.empty() ? AT_SYMLINK_FOLLOW : 0) != 0)
