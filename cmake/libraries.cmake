@@ -4,6 +4,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 
 find_library(PROTOBUF_LITE_STATIC NAMES libprotobuf-lite.a REQUIRED)
 add_library(protobuf_lite INTERFACE)

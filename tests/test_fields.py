@@ -40,9 +40,9 @@ STRUCTS = {  # name: (file, the files that do not count)
 # Each with the reason why nothing has to act on it.
 WITHOUT_READER = {
     "Config.job_defaults": "DefCpuPerGPU and DefMemPerGPU as written, shown; other members have the numbers",
+    "JobDetails.container_id": "kept for --container-id, which is refused by name",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",
-    "PartitionConfig.node_sets": "shown; `nodes` has the names",
 }
 
 

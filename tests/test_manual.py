@@ -11,9 +11,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
 PAGES = sorted((PREFIX / "share/man").glob("man?/*"))
 PROGRAMS = {"sbatch": "bin", "srun": "bin", "salloc": "bin", "scancel": "bin", "squeue": "bin", "sinfo": "bin",
-            "sprio": "bin", "sshare": "bin", "sdiag": "bin", "sstat": "bin", "seff": "bin", "sdata": "bin", "scontrol": "bin", "sacctmgr": "bin",
+            "sprio": "bin", "sshare": "bin", "sdiag": "bin", "strigger": "bin", "sstat": "bin", "seff": "bin", "sdata": "bin", "scontrol": "bin", "sacctmgr": "bin",
             "swhy": "bin", "sattach": "bin", "sbcast": "bin", "sgather": "bin", "sbash": "bin", "ssim": "bin", "sluice": "bin",
-            "slurmctld": "sbin", "slurmd": "sbin", "slurmdbd": "sbin", "sacct": "bin", "sreport": "bin", "gpu_usage": "bin"}
+            "slurmctld": "sbin", "slurmd": "sbin", "slurmdbd": "sbin", "sacct": "bin", "sreport": "bin", "gpu_usage": "bin",
+            "sgpu": "bin"}
 
 
 def page_of(name):

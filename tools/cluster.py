@@ -126,6 +126,8 @@ class Ports:
 
 
 class Cluster:
+    controllers = ["slurmctld"]
+
     def __init__(self, nodes=2, cpus=4, memory=4000, extra="", node_extra="", files=None,
                  user=None, prefix=None, gpus=None, partitions=None, address="127.0.0.1",
                  hosts=None, dbd=None):
@@ -280,8 +282,8 @@ ReturnToService=2
                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                               start_new_session=True)
 
-    def start_controller(self, wait=True):
-        self.start_daemon("slurmctld", "slurmctld", "-D")
+    def start_controller(self, wait=True, name="slurmctld"):
+        self.start_daemon(name, "slurmctld", "-D")
         if wait:
             self.wait_for(self.controller_up, what="slurmctld to answer")
 
@@ -426,8 +428,9 @@ ReturnToService=2
     # ---- the end
 
     def cancel_all(self):
-        if not self.alive("slurmctld"):
-            self.start_controller()
+        for name in self.controllers:
+            if not self.alive(name):
+                self.start_controller(name=name)
         for name in self.nodes:
             if not self.alive(name):
                 self.start_node(name, wait=False)
@@ -441,7 +444,7 @@ ReturnToService=2
         try:
             if self.checked:
                 self.cancel_all()
-            for name in [*self.nodes, "slurmctld", "slurmdbd"]:
+            for name in [*self.nodes, *self.controllers, "slurmdbd"]:
                 if self.alive(name):
                     status = self.kill(name, signal.SIGTERM)
                     # A daemon that has only just been started dies of the signal: that is fine.
@@ -470,6 +473,69 @@ ReturnToService=2
             self.dbd_ports.release()
         if not os.environ.get("SLUICE_KEEP"):
             shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class SharedCluster(Cluster):
+    """Several controllers of one state in PostgreSQL: c1, the primary, c2, ... Each controller and each node is on a
+    host of its own. Commands run on the host of the test."""
+
+    def __init__(self, database, hosts, controllers=("c1", "c2"), **options):
+        """
+        database     what StateSaveLocation is set to
+        hosts        {"c1": (network namespace, address), "n1": ...}: all controllers and nodes
+        """
+        self.database, self.controllers = database, list(controllers)
+        options.setdefault("nodes", sum(name.startswith("n") for name in hosts))
+        super().__init__(hosts=hosts, **options)
+
+    def config_text(self):
+        text = super().config_text()
+        own = [line for line in text.splitlines() if line.startswith("SlurmctldHost=")][0]
+        all_of_them = "\n".join(f"SlurmctldHost={name}({self.hosts[name][1]})" for name in self.controllers)
+        return text.replace(own, all_of_them).replace(f"StateSaveLocation={self.dir}/state",
+                                                      f"StateSaveLocation={self.database}")
+
+    def write_config(self):
+        super().write_config()
+        for name in self.controllers:  # their pid files are on hosts of their own
+            conf = self.dir / "etc" / f"{name}.conf"
+            conf.write_text(self.conf.read_text().replace("/slurmctld.pid", f"/{name}.pid")
+                            .replace("/slurmctld.log", f"/{name}.log"))
+
+    def start_controller(self, wait=True, name=None):
+        for each in [name] if name else self.controllers:
+            self.start_daemon(each, "slurmctld", "-D", "-f", str(self.dir / "etc" / f"{each}.conf"))
+            if wait:
+                self.wait_for(lambda: self.ping().get(each) == "UP", what=f"{each} to answer")
+        if wait:
+            self.wait_for(self.active, what="a controller to be active")
+
+    def ping(self):
+        """{"c1": "UP", "c2": "DOWN", "active": "c1"}"""
+        found = {}
+        for line in self.run("scontrol", "ping", check=False).stdout.splitlines():
+            words = line.split()
+            if line.startswith("Slurmctld("):
+                found[words[2]] = words[4]
+            elif line.startswith("Active controller: "):
+                found["active"] = words[2]
+        return found
+
+    def active(self):
+        name = self.ping().get("active")
+        return name if name in self.controllers else None
+
+    def other(self, name):
+        return next(each for each in self.controllers if each != name)
+
+    def wait_active(self, name, timeout=PATIENCE):
+        self.wait_for(lambda: self.active() == name, timeout, f"{name} to be active, it is {self.active()}")
+
+    def cut(self, name, *addresses, undo=False):
+        """What the host of a daemon sends to these addresses is dropped, and so no connection with them works."""
+        for address in addresses:
+            subprocess.run(["ip", "-n", self.hosts[name][0], "route", "del" if undo else "add", "blackhole",
+                            f"{address}/32"], check=True)
 
 
 def main():

@@ -31,6 +31,7 @@
 #include "cli/sdiag/options.h"
 #include "cli/seff/seff.h"
 #include "cli/sgather/sgather.h"
+#include "cli/sgpu/sgpu.h"
 #include "cli/sinfo/options.h"
 #include "cli/sprio/options.h"
 #include "cli/squeue/options.h"
@@ -38,6 +39,7 @@
 #include "cli/sshare/options.h"
 #include "cli/sstat/fields.h"
 #include "cli/sstat/options.h"
+#include "cli/strigger/options.h"
 #include "config/key_help.h"
 #include "surface/accounted_table.h"
 #include "surface/job_options.h"
@@ -95,6 +97,7 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "squeue") return squeue_option_help();
     if (tool == "sinfo") return sinfo_option_help();
     if (tool == "sdiag") return sdiag_option_help();
+    if (tool == "strigger") return strigger_option_help();
     if (tool == "sprio") return sprio_option_help();
     if (tool == "sshare") return sshare_option_help();
     if (tool == "scontrol") return control_option_help();
@@ -107,6 +110,7 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "sacct") return sacct_option_help();
     if (tool == "sreport") return sreport_option_help();
     if (tool == "gpu_usage") return gpu_usage_option_help();
+    if (tool == "sgpu") return sgpu_option_help();
     return {};
 }
 

@@ -6,72 +6,29 @@
 #include "base/text.h"
 #include "model/errors.h"
 #include "os/cgroup.h"
-#include "os/socket.h"
-#include "os/stream.h"
 
 namespace sluice {
 
 namespace {
-constexpr std::size_t kLoginsMax = 64;
 constexpr std::size_t kQuestionMax = 128;
-constexpr std::chrono::seconds kQuestionTime{10};
 }  // namespace
-
-struct Adoption::Login {
-    std::unique_ptr<Stream> stream;
-    std::string question;
-    pid_t pid = 0;
-    EventLoop::TimerId patience = 0;
-    bool gone = false;
-};
 
 std::string adoption_socket(std::string_view node) {
     return fmt::format("sluice.adopt.{}", node);
 }
 
+Adoption::Adoption(EventLoop& loop, Jobs& jobs)
+    : jobs_(jobs),
+      service_(loop, kQuestionMax,
+               [this](const std::string& line, const Peer& peer, const LineService::Answer& say) {
+                   say(peer.uid == 0 ? answer(line, peer.pid) : "");
+               }) {}
+
 void Adoption::open(const Site& site) {
-    if (listener_ || !site.config.prolog_flags.contain) return;
-    Result<Fd> listener = listen_as(adoption_socket(site.node.name));
-    if (!listener) {
-        return log_error("pam_slurm_adopt will not reach this node: {}",
-                         to_string(listener.error()));
+    if (service_.is_open() || !site.config.prolog_flags.contain) return;
+    if (Result<void> opened = service_.open(adoption_socket(site.node.name)); !opened) {
+        log_error("pam_slurm_adopt will not reach this node: {}", to_string(opened.error()));
     }
-    listener_ = std::move(*listener);
-    loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) {
-        while (Fd connection = accept_connection(listener_)) admit(std::move(connection));
-    });
-}
-
-void Adoption::admit(Fd connection) {
-    const std::optional<Peer> peer = peer_of(connection);
-    if (!peer || peer->uid != 0 || logins_.size() >= kLoginsMax) return;
-    auto login = std::make_shared<Login>();
-    login->pid = peer->pid;
-    login->stream = std::make_unique<Stream>(
-        loop_, std::move(connection),
-        Stream::Handlers{[this, login](std::string_view bytes) { on_data(login, bytes); },
-                         [this, login] { leave(login); },
-                         {}});
-    login->patience = loop_.after(kQuestionTime, [this, login] { leave(login); });
-    logins_.push_back(login);
-}
-
-void Adoption::on_data(const std::shared_ptr<Login>& login, std::string_view bytes) {
-    login->question += bytes;
-    const std::size_t end = login->question.find('\n');
-    if (end == std::string::npos && login->question.size() <= kQuestionMax) return;
-    login->stream->send(answer(login->question.substr(0, end), login->pid) + "\n");
-    login->question.clear();
-    login->stream->close_after_drain();
-    if (login->stream->closed()) leave(login);
-}
-
-void Adoption::leave(const std::shared_ptr<Login>& login) {
-    if (login->gone) return;
-    login->gone = true;
-    loop_.cancel(login->patience);
-    loop_.later([login] { login->stream.reset(); });  // we are in one of its functions
-    logins_.remove(login);
 }
 
 std::string Adoption::answer(const std::string& question, pid_t pid) {

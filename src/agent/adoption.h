@@ -11,12 +11,10 @@
 //   error TEXT
 #pragma once
 
-#include <list>
-#include <memory>
 #include <string>
 
 #include "agent/jobs.h"
-#include "os/event_loop.h"
+#include "agent/line_service.h"
 
 namespace sluice {
 
@@ -24,21 +22,15 @@ std::string adoption_socket(std::string_view node);
 
 class Adoption {
 public:
-    Adoption(EventLoop& loop, Jobs& jobs) : loop_(loop), jobs_(jobs) {}
+    Adoption(EventLoop& loop, Jobs& jobs);
     // With PrologFlags=Contain. A name that is taken is only logged.
     void open(const Site& site);
 
 private:
-    struct Login;
-    void admit(Fd connection);
-    void on_data(const std::shared_ptr<Login>& login, std::string_view bytes);
-    void leave(const std::shared_ptr<Login>& login);
     std::string answer(const std::string& question, pid_t pid);
 
-    EventLoop& loop_;
     Jobs& jobs_;
-    Fd listener_;
-    std::list<std::shared_ptr<Login>> logins_;
+    LineService service_;
 };
 
 }  // namespace sluice

@@ -13,7 +13,9 @@
 #include "agent/door.h"
 #include "agent/hooks.h"
 #include "agent/jobs.h"
+#include "agent/scratch_quota.h"
 #include "agent/slow_work.h"
+#include "agent/stage_desk.h"
 #include "agent/task_binding.h"
 #include "base/log.h"
 #include "model/errors.h"
@@ -57,14 +59,20 @@ public:
         : demand_(std::move(demand)),
           site_(site),
           hooks_(loop_),
-          jobs_(loop_, site, hooks_,
-                [this](wire::AgentReport report) { link_.report(std::move(report)); }),
+          gpus_(loop_, site,
+                {[this](const GpuReport& report, bool reliable) { report_gpus(report, reliable); },
+                 [this](const JobKey& job) { return jobs_.supervisors_of(job); }}),
+          jobs_(loop_, site, hooks_, gpus_,
+                {[this](wire::AgentReport report) { link_.report(std::move(report)); },
+                 [this](const wire::AgentReport& news) { link_.send_once(news); }}),
           link_(loop_, site, authenticator, slow_work_,
                 {[this](const std::string& key) { trust(key); }, [this] { return registration(); },
                  [this](const wire::AgentOrder& order) { on_order(order); },
                  [this](const wire::AgentReport& done) { jobs_.on_acknowledged(done); }}),
-          door_(loop_, authenticator, slow_work_, jobs_),
+          door_(loop_, authenticator, slow_work_, jobs_, gpus_),
           adoption_(loop_, jobs_),
+          scratch_quota_(loop_, slow_work_, jobs_),
+          stage_desk_(loop_, jobs_),
           started_(now()) {}
 
     Result<void> open() {
@@ -72,7 +80,11 @@ public:
                          [this](int signal) { on_signal(signal); });
         TRY(door_.open(*site_));
         adoption_.open(*site_);
+        gpus_.open();
+        stage_desk_.open(*site_);
         jobs_.recover();
+        scratch_quota_.replace_site(site_);
+        gpus_.keep_only(jobs_.jobs_here());
         check_health_first([this] {
             link_.start();
             heartbeat();
@@ -96,11 +108,21 @@ private:
     wire::Register registration() {
         wire::Register message;
         message.set_node(site_->node.name);
-        message.set_facts(encode(facts_of(*site_, started_)));
+        NodeFacts facts = facts_of(*site_, started_);
+        facts.datasets = jobs_.datasets();
+        message.set_facts(encode(facts));
         for (const wire::RunId& run : jobs_.known()) *message.add_running() = run;
         message.set_clock(to_unix(now()));
+        if (!site_->dynamic.empty()) message.mutable_dynamic()->set_conf(site_->dynamic);
         registered_offset_ = clock_offset();
         return message;
+    }
+
+    void report_gpus(const GpuReport& report, bool reliable) {
+        wire::AgentReport message;
+        message.set_gpus(encode(report));
+        if (reliable) return link_.report(std::move(message));
+        link_.send_once(message);
     }
 
     void on_order(const wire::AgentOrder& order) {
@@ -190,6 +212,7 @@ private:
         fresh.spool = site_->spool;  // what runs is found there
         fresh.scratch_disk = site_->scratch_disk;
         fresh.scratch = site_->scratch;
+        fresh.data_cache = site_->data_cache;
         log_warnings(fresh.config, &site_->config);
         set_log_level(fresh.config.slurmd_debug);
         look_again_ = true;
@@ -200,15 +223,20 @@ private:
     void replace_site(Site fresh) {
         site_ = std::make_shared<const Site>(std::move(fresh));
         log_findings(*site_);
+        gpus_.replace_site(site_);
         jobs_.replace_site(site_);
         link_.replace_site(site_);
+        scratch_quota_.replace_site(site_);
         adoption_.open(*site_);
     }
 
     void on_signal(int signal) {
         if (signal == SIGCHLD) {
             int status = 0;
-            for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) hooks_.on_exit(pid, status);
+            for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+                hooks_.on_exit(pid, status);
+                jobs_.on_exit(pid, status);
+            }
         } else if (signal == SIGHUP) {
             reopen_log();
             reconfigure();
@@ -231,10 +259,13 @@ private:
     EventLoop loop_;
     SlowWork slow_work_{loop_};
     Hooks hooks_;
+    GpuWatch gpus_;
     Jobs jobs_;
     ControllerLink link_;
     Door door_;
     Adoption adoption_;
+    ScratchQuota scratch_quota_;
+    StageDesk stage_desk_;
     Time started_;
     Seconds heartbeat_interval_{30};
     EventLoop::TimerId heartbeat_timer_ = 0;
@@ -288,6 +319,8 @@ Result<void> run_agent(const SlurmdOptions& options) {
         config_path(options.config_path, variable ? variable : "", own_program_path());
     demand.node_name = options.node_name;
     demand.rebooted = options.rebooted;
+    demand.dynamic = options.dynamic;
+    demand.dynamic_conf = options.dynamic_conf;
     Hardware hardware = TRY(as(ErrorCode::SystemError, read_hardware()));
     auto site = std::make_shared<const Site>(TRY(make_site(demand, hardware)));
     std::shared_ptr<Authenticator> authenticator = TRY(Authenticator::create(auth_settings(*site)));

@@ -16,6 +16,10 @@ constexpr std::chrono::milliseconds kPauseMax{5000};
 constexpr std::chrono::milliseconds kCompanyMost{5};
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::seconds kWelcomeTimeout{30};
+// Where there are several controllers: a takeover takes about 5 seconds.
+constexpr std::chrono::milliseconds kPauseMostOfSeveral{1000};
+constexpr std::chrono::seconds kTimeoutOfSeveral{3};
+constexpr std::chrono::seconds kSilenceMost{5};
 }  // namespace
 
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause, std::uint32_t dice) {
@@ -39,7 +43,7 @@ void ControllerLink::start() {
 
 void ControllerLink::replace_site(std::shared_ptr<const Site> site) {
     site_ = std::move(site);
-    attempt_ = 0;
+    attempt_ += std::max<std::size_t>(site_->config.controllers.size(), 1) - 1;  // the same one
     // To the controller we are never away: a second connection replaces the first one there.
     if (registered_) previous_ = std::move(stream_);
     retry("");
@@ -59,7 +63,8 @@ void ControllerLink::connect() {
     if (connection->local) return on_connected(std::move(*connection));
 
     connecting_ = std::move(connection->fd);
-    timer_ = loop_.after(kConnectTimeout, [this] { retry("no answer"); });
+    timer_ = loop_.after(has_backups() ? kTimeoutOfSeveral : kConnectTimeout,
+                         [this] { retry("no answer"); });
     loop_.watch(connecting_.get(), EPOLLOUT, [this, where](std::uint32_t) {
         loop_.forget(connecting_.get());
         Fd fd = std::move(connecting_);
@@ -80,7 +85,8 @@ void ControllerLink::on_connected(Connection connection) {
     } else {
         address_hello(hello_, controller_destination(host().name));
     }
-    timer_ = loop_.after(kWelcomeTimeout, [this] { retry("no answer to the greeting"); });
+    timer_ = loop_.after(has_backups() ? kTimeoutOfSeveral : kWelcomeTimeout,
+                         [this] { retry("no answer to the greeting"); });
     reader_ = FrameReader(kHelloSizeMax);
     auto is_current = [this, number = ++connections_] { return number == connections_; };
     auto on_bytes = [this, is_current](std::string_view bytes) {
@@ -115,6 +121,7 @@ Result<void> ControllerLink::on_welcome(std::string_view frame) {
     loop_.cancel(timer_);
     reader_.set_size_max(kFrameSizeMax);
     welcomed_ = true;
+    if (has_backups()) listen_for_silence();
     return {};
 }
 
@@ -156,7 +163,16 @@ void ControllerLink::send_proof(const wire::Proof& proof, const std::string& lau
     stream_->send(frames + registration);
 }
 
+void ControllerLink::listen_for_silence() {
+    timer_ = loop_.after(kSilenceMost, [this] {
+        if (std::chrono::steady_clock::now() - heard_ >= kSilenceMost)
+            return retry("it was silent for too long");
+        listen_for_silence();
+    });
+}
+
 void ControllerLink::on_data(std::string_view bytes) {
+    heard_ = std::chrono::steady_clock::now();
     reader_.feed(bytes);
     for (;;) {
         auto frame = reader_.next();
@@ -191,7 +207,7 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
         registered_ = true;
         previous_.reset();
         pause_ = kPauseMin;
-        last_failure_.clear();
+        failures_.clear();
         for (const wire::AgentReport& report : outbox_.pending()) append_frame(unsent_, report);
         send_unsent();
     }
@@ -225,9 +241,11 @@ void ControllerLink::send_once(const wire::AgentReport& report) {
 }
 
 void ControllerLink::retry(const std::string& why) {
-    if (!why.empty() && why != last_failure_) {
-        log_error("slurmctld: {}; trying again", why);  // once, not every five seconds
-        last_failure_ = why;
+    if (!why.empty() && !site_->config.controllers.empty()) {
+        std::string& last = failures_[host().name];
+        // Once, not every five seconds.
+        if (why != last) log_error("slurmctld at {}: {}; trying again", host().address, why);
+        last = why;
     }
     if (!why.empty()) previous_.reset();
     registered_ = welcomed_ = proven_ = proving_ = false;
@@ -243,8 +261,13 @@ void ControllerLink::retry(const std::string& why) {
     }
     loop_.cancel(timer_);
     ++attempt_;
-    timer_ = loop_.after(with_jitter(pause_, dice_()), [this] { connect(); });
-    pause_ = std::min(pause_ * 2, kPauseMax);
+    // After a failure the other controllers are tried at once.
+    const bool is_round_over =
+        why.empty() || attempt_ % std::max<std::size_t>(site_->config.controllers.size(), 1) == 0;
+    const auto pause = is_round_over ? with_jitter(pause_, dice_()) : std::chrono::milliseconds{0};
+    timer_ = loop_.after(pause, [this] { connect(); });
+    if (is_round_over)
+        pause_ = std::min(pause_ * 2, has_backups() ? kPauseMostOfSeveral : kPauseMax);
 }
 
 }  // namespace sluice

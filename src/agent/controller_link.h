@@ -3,9 +3,14 @@
 // The connection to slurmctld: made again for ever, with a growing pause, trying each controller
 // in turn. The server must prove that it runs as root or SlurmUser before anything it says counts.
 // On each new connection the node registers and sends again what was not acknowledged.
+//
+// Of several controllers only the active one registers nodes. It sends something every second: a
+// node that hears nothing for a while looks for another one, as the connection to a controller that
+// was stopped or cut off does not end by itself.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -57,6 +62,8 @@ private:
     void send_unsent();
     void retry(const std::string& why);
     const ControllerHost& host() const;
+    bool has_backups() const { return site_->config.controllers.size() > 1; }
+    void listen_for_silence();
     UserId slurm_user() const { return UserId{site_->slurm_user}; }
 
     EventLoop& loop_;
@@ -71,7 +78,8 @@ private:
     Fd connecting_;
     FrameReader reader_;
     EventLoop::TimerId timer_ = 0;
-    std::string unsent_;  // frames
+    std::chrono::steady_clock::time_point heard_{};  // when the controller was
+    std::string unsent_;                             // frames
     EventLoop::TimerId unsent_timer_ = 0;
     std::size_t attempt_ = 0;
     std::minstd_rand dice_{std::random_device{}()};
@@ -81,7 +89,7 @@ private:
     bool proven_ = false;    // the server is who it should be
     bool welcomed_ = false;  // and takes us for who we are
     bool registered_ = false;
-    std::string last_failure_;
+    std::map<std::string, std::string> failures_;  // the last of each controller
 };
 
 }  // namespace sluice

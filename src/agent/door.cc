@@ -67,11 +67,12 @@ struct Door::Visitor {
 };
 
 Door::Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
-           Jobs& jobs)
+           Jobs& jobs, GpuWatch& gpus)
     : loop_(loop),
       authenticator_(std::move(authenticator)),
       slow_work_(slow_work),
       jobs_(jobs),
+      gpus_(gpus),
       started_(from_unix(std::time(nullptr))) {}
 
 Result<void> Door::open(const Site& site) {
@@ -288,8 +289,13 @@ void Door::on_step(const std::shared_ptr<Visitor>& visitor) {
     Fd connection = std::move(visitor->fd);
     leave(visitor);
     allow_stopped_peer(connection);
+    if (input && input->has_ask_gpus())
+        return gpus_.answer(input->ask_gpus(), visitor->identity, std::move(connection));
     Jobs::Caller caller{visitor->identity, std::move(connection), refuse_launch};
+    if (input && input->has_tree()) return jobs_.launch_tree(input->tree(), std::move(caller));
     if (input && input->has_attach()) return jobs_.attach(input->attach(), std::move(caller));
+    if (input && input->has_data_peer())
+        return jobs_.serve_peer(input->data_peer(), std::move(caller));
     if (!input || !input->has_launch()) {
         return refuse_launch(std::move(caller.connection),
                              {ErrorCode::ProtocolError, "a launch was expected"});

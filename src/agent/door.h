@@ -22,7 +22,7 @@ namespace sluice {
 class Door {
 public:
     Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
-         Jobs& jobs);
+         Jobs& jobs, GpuWatch& gpus);
     Result<void> open(const Site& site);
 
 private:
@@ -51,6 +51,7 @@ private:
     std::shared_ptr<Authenticator> authenticator_;
     SlowWork& slow_work_;
     Jobs& jobs_;
+    GpuWatch& gpus_;
     std::vector<Fd> listeners_;
     std::string node_;                              // our name
     std::list<std::shared_ptr<Visitor>> visitors_;  // the oldest first

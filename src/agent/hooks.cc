@@ -9,6 +9,7 @@
 
 #include "agent/private_dirs.h"
 #include "agent/scratch.h"
+#include "agent/sync_order.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "os/process.h"
@@ -83,6 +84,13 @@ HookJob hook_job(const wire::StepOrder& order, const wire::JobAllocation& facts)
     job.user = order.user();
     job.group = order.group();
     job.variables = facts_of(facts);
+    const std::string stage_in = request_of(facts).stage_in;
+    if (!stage_in.empty()) job.data.push_back({DataKind::StageIn, stage_in});
+    // On the node of the script they come with the script, whose variables they need.
+    const bool is_due = order.has_batch() || rank_in_job(facts, order.node()) > 0;
+    const std::string sync = is_due ? request_of(facts).sync : "";
+    job.syncs = !sync.empty();
+    if (job.syncs && job.key.restarts > 0) job.data.push_back({DataKind::Restore, sync});
     const std::vector<std::uint32_t> gpus = gpus_of(order.share());
     job.gpus.insert(gpus.begin(), gpus.end());
     job.gpu_variables.insert(order.gpus().variables().begin(), order.gpus().variables().end());

@@ -41,17 +41,6 @@ std::string key_path(const Site& site) {
     return site.spool + "/controller_key";
 }
 
-// What a credential says, whether or not it is true.
-Result<wire::LaunchCredential> claimed_by(const std::string& credential) {
-    wire::SignedCredential signed_credential;
-    wire::LaunchCredential claimed;
-    if (!signed_credential.ParseFromString(credential) ||
-        !claimed.ParseFromString(signed_credential.payload())) {
-        return Error{ErrorCode::CredentialInvalid, "this is no launch credential"};
-    }
-    return claimed;
-}
-
 // Of a step's job, on one of the step's nodes.
 std::uint64_t job_memory_in(const wire::LaunchCredential& credential, const std::string& node) {
     for (int i = 0; i < std::min(credential.nodes_size(), credential.job_memory_size()); ++i) {
@@ -62,11 +51,24 @@ std::uint64_t job_memory_in(const wire::LaunchCredential& credential, const std:
 
 }  // namespace
 
-Jobs::Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report)
+Jobs::Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, GpuWatch& gpus,
+           ToController controller)
     : loop_(loop),
       site_(std::move(site)),
       hooks_(hooks),
-      report_(std::move(report)),
+      gpus_(gpus),
+      controller_(std::move(controller)),
+      stager_(loop, directory_of(site_->stepd_path) + "/../libexec/sluice/sluice-stage",
+              {[this](const JobKey& job, std::optional<Error> error) {
+                   if (error) log_error("data of job {}: {}", job.job.value, error->detail);
+                   handle(DataTaskEnded{job, std::move(error)});
+               },
+               [this](const JobKey& job, const wire::StageProgress& progress) {
+                   tell_progress(job, progress);
+               },
+               [this](std::vector<std::uint64_t> datasets) { set_datasets(std::move(datasets)); },
+               [this] { tidy_data(); }}),
+      checkpoints_(loop, [this](const Checkpoints::News& news) { report_data(news); }),
       scratch_(site_->scratch),
       private_dirs_(*site_) {
     // Until the controller answers, launches that srun brings are checked with the key it had.
@@ -115,12 +117,20 @@ void Jobs::set_timer() {
 
 // ---- launching
 
-Result<wire::LaunchCredential> Jobs::check(const std::string& bytes, const RunKey& key) {
-    if (!verifier_) {
-        return Error{
-            ErrorCode::CredentialInvalid,
+Error Jobs::not_registered_yet() const {
+    return {ErrorCode::CredentialInvalid,
             fmt::format("node {} has not registered with its controller yet", site_->node.name)};
-    }
+}
+
+Result<void> Jobs::check_caller(const Caller& caller, const wire::LaunchCredential& claimed) {
+    const std::uint32_t user = caller.identity.user.value;
+    if (user == claimed.user() || user == 0) return {};
+    return Error{ErrorCode::AccessDenied,
+                 fmt::format("the step belongs to uid {}, you are uid {}", claimed.user(), user)};
+}
+
+Result<wire::LaunchCredential> Jobs::check(const std::string& bytes, const RunKey& key) {
+    if (!verifier_) return not_registered_yet();
     wire::LaunchCredential credential =
         TRY(verifier_->verify(bytes, site_->node.name, from_unix(std::time(nullptr))));
     if (key_of(credential.run()) != key || !share_of(credential, site_->node.name)) {
@@ -153,6 +163,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_kill_wait(site_->config.kill_wait.count());
     order.set_gpu_freq_def(site_->config.gpu_freq_def);
     order.set_cpu_freq_def(site_->config.cpu_freq_def);
+    order.set_stack_dump_program(site_->config.stack_dump_program);
     order.set_task_prolog(site_->config.task_prolog);
     order.set_task_epilog(site_->config.task_epilog);
     for (const std::string& each : switches_above(site_->config, site_->node.name)) {
@@ -182,8 +193,10 @@ Result<void> Jobs::make_directories_of(const JobKey& job, wire::StepOrder& order
 }
 
 void Jobs::remove_directories_of(const JobKey& job) {
+    checkpoints_.forget(job);
     scratch_.remove(job);
     private_dirs_.remove(job);
+    forget_data(job);
 }
 
 void Jobs::launch_batch(const wire::LaunchBatch& launch) {
@@ -201,8 +214,10 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     *order.mutable_batch() = launch;
     order.mutable_batch()->clear_credential();
     event.job = hook_job(order, launch.job());
+    note_data(order, launch.job(), "");
     if (Result<void> made = make_directories_of(run.job, order); !made)
         event.refused = made.error();
+    if (Result<void> noted = note_sync(order, launch.job()); !noted) event.refused = noted.error();
     launches_[run] = {std::move(order), {}};
     handle(event);
 }
@@ -223,8 +238,12 @@ void Jobs::prepare(const wire::PrepareJob& demand) {
     order.clear_task_prolog();
     order.clear_task_epilog();
     event.job = hook_job(order, credential->job());
+    note_data(order, credential->job(), demand.credential());
+    if (const auto data = stage_orders_.find(run.job); data != stage_orders_.end())
+        *data->second.mutable_peers() = demand.peers();
     if (Result<void> made = make_directories_of(run.job, order); !made)
         event.refused = made.error();
+    if (!event.refused) gpus_.run_begins(run, order.user(), gpus_of(order.share()));
     if (demand.contain()) launches_[run] = {std::move(order), {}};
     handle(event);
 }
@@ -237,12 +256,8 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     if (!claimed) return refuse(claimed.error());
     const RunKey run = key_of(claimed->run());
     // Refusals that need no signature come first: they do not use the credential up.
-    Result<void> may_start = check_launch(launch, *claimed, site_->node.name);
-    if (caller.identity.user.value != claimed->user() && caller.identity.user.value != 0) {
-        may_start = Error{ErrorCode::AccessDenied,
-                          fmt::format("the step belongs to uid {}, you are uid {}", claimed->user(),
-                                      caller.identity.user.value)};
-    }
+    Result<void> may_start = check_caller(caller, *claimed);
+    if (may_start) may_start = check_launch(launch, *claimed, site_->node.name);
     if (!may_start) return refuse(may_start.error());
     Result<wire::LaunchCredential> credential = check(launch.credential(), run);
     if (!credential) return refuse(credential.error());
@@ -254,8 +269,11 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     *order.mutable_tasks() = launch;
     order.mutable_tasks()->clear_credential();
     StepBrought event{run, hook_job(order, credential->job())};
+    note_data(order, credential->job(), "");
     if (Result<void> made = make_directories_of(run.job, order); !made)
         event.refused = made.error();
+    if (Result<void> noted = note_sync(order, credential->job()); !noted)
+        event.refused = noted.error();
     launches_[run] = {std::move(order), std::move(caller)};
     handle(std::move(event));
 }

@@ -30,8 +30,11 @@ protected:
         site_->spool = directory_;
         site_->scratch = directory_ + "/scratch";
         site_->stepd_path = "/bin/true";
-        jobs_.emplace(loop_, site_, hooks_,
-                      [this](wire::AgentReport report) { reports_.push_back(std::move(report)); });
+        gpus_.emplace(loop_, site_, GpuWatch::Handlers{});
+        jobs_.emplace(loop_, site_, hooks_, *gpus_,
+                      Jobs::ToController{[this](wire::AgentReport report) {
+                          reports_.push_back(std::move(report));
+                      }});
         ASSERT_TRUE(jobs_->trust(signer_->public_key()));
     }
     void TearDown() override { std::filesystem::remove_all(directory_); }
@@ -117,6 +120,7 @@ protected:
     Hooks hooks_{loop_};
     std::shared_ptr<Site> site_;
     std::vector<wire::AgentReport> reports_;
+    std::optional<GpuWatch> gpus_;
     std::optional<Jobs> jobs_;
     std::string refusal_;
 };

@@ -19,6 +19,16 @@ Error not_signed(std::string what) {
 
 }  // namespace
 
+Result<wire::LaunchCredential> claimed_by(const std::string& credential) {
+    wire::SignedCredential signed_credential;
+    wire::LaunchCredential claimed;
+    if (!signed_credential.ParseFromString(credential) ||
+        !claimed.ParseFromString(signed_credential.payload())) {
+        return not_signed("this is no launch credential");
+    }
+    return claimed;
+}
+
 const wire::NodeShare* share_of(const wire::LaunchCredential& credential, std::string_view node) {
     for (const wire::NodeShare& share : credential.nodes()) {
         if (share.name() == node) return &share;

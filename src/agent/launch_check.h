@@ -5,12 +5,16 @@
 // credential: the caller chooses it, and is authenticated as the user of the step.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "wire.pb.h"
 
 namespace sluice {
+
+// What a credential says, whether or not it is true.
+Result<wire::LaunchCredential> claimed_by(const std::string& credential);
 
 const wire::NodeShare* share_of(const wire::LaunchCredential& credential, std::string_view node);
 

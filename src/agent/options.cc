@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr option kLongOptions[] = {
+    {"conf", required_argument, nullptr, 'z'},
     {"conf-server", required_argument, nullptr, 's'},
     {"help", no_argument, nullptr, 'h'},
     {"usage", no_argument, nullptr, 'h'},
@@ -25,7 +26,7 @@ Result<SlurmdOptions> parse_slurmd_options(int argc, char** argv) {
     optind = 0;
     opterr = 0;
     for (int letter;
-         (letter = getopt_long(argc, argv, ":bcCDf:hL:n:N:vV", kLongOptions, nullptr)) != -1;) {
+         (letter = getopt_long(argc, argv, ":bcCDf:F::hL:n:N:vVZ", kLongOptions, nullptr)) != -1;) {
         switch (letter) {
             case 'b':
                 options.rebooted = true;
@@ -59,6 +60,15 @@ Result<SlurmdOptions> parse_slurmd_options(int argc, char** argv) {
             case 'V':
                 options.print_version = true;
                 break;
+            case 'Z':
+                options.dynamic = true;
+                break;
+            case 'z':
+                options.dynamic_conf = optarg;
+                break;
+            case 'F':
+                return Error{ErrorCode::NotSupported,
+                             "-F: nodes with State=FUTURE are not assigned; use -Z"};
             case 's':
                 return Error{
                     ErrorCode::NotSupported,
@@ -74,6 +84,8 @@ Result<SlurmdOptions> parse_slurmd_options(int argc, char** argv) {
     if (optind < argc) {
         return Error{ErrorCode::BadArgument, fmt::format("unexpected argument '{}'", argv[optind])};
     }
+    if (!options.dynamic_conf.empty() && !options.dynamic)
+        return Error{ErrorCode::BadArgument, "--conf needs -Z"};
     return options;
 }
 
@@ -89,6 +101,8 @@ std::string slurmd_usage() {
            "   -N node                    Run the daemon for the node of that name.\n"
            "   -v                         Verbose mode. Multiple -v's increase verbosity.\n"
            "   -V, --version              Print version information and exit.\n"
+           "   -Z                         The node is in no slurm.conf: it registers itself.\n"
+           "   --conf \"key=value ...\"    With -Z: keys of a NodeName line.\n"
            "   --systemd                  Started by systemd: stay in the foreground, notify.\n";
 }
 

@@ -15,6 +15,8 @@ struct SlurmdOptions {
     std::string config_path;      // -f
     std::string log_file;         // -L
     bool rebooted = false;        // -b: say that the machine was rebooted
+    bool dynamic = false;         // -Z: no NodeName line has the node
+    std::string dynamic_conf;     // --conf
     bool clean = false;           // -c: forget what ran before
     int verbose = 0;              // -v
     bool print_hardware = false;  // -C

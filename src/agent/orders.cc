@@ -43,7 +43,8 @@ void Jobs::signal(const wire::SignalJob& order) {
                          .steps = order.steps(),
                          .if_handled = order.if_handled(),
                          .suspension = order.suspension(),
-                         .message = order.message()}};
+                         .message = order.message(),
+                         .stack_dump = order.stack_dump()}};
     if (run.step.value != kAllSteps) event.order.step = run.step;
     handle(event);
 }
@@ -58,19 +59,49 @@ void Jobs::terminate(const wire::Terminate& order) {
     handle(event);
 }
 
+std::vector<JobKey> Jobs::going_on() const {
+    std::vector<JobKey> found;
+    for (const auto& [key, job] : node_.jobs) {
+        if (!job.runs.empty() && !job.takes_no_more()) found.push_back(key);
+    }
+    return found;
+}
+
+void Jobs::end_for_data(const JobKey& key, const std::string& why) {
+    const JobHere* job = node_.find(key);
+    if (!job || job->takes_no_more()) return;
+    log_error("job {}: {}", key.job.value, why);
+    report_data({key, {}, why});
+    const std::string line =
+        fmt::format("*** JOB {} ON {} ENDED: {} ***", key.job.value, site_->node.name, why);
+    std::vector<StepId> steps;
+    for (const auto& [step, run] : job->runs) steps.push_back(step);
+    // The script ends the job; without it here, its steps end.
+    const bool has_script = node_.find(batch_of(key)) != nullptr;
+    if (has_script) steps = {kBatchStep};
+    for (const StepId step : steps) {
+        handle(EndOrdered{.run = {key, step},
+                          .grace = site_->config.kill_wait,
+                          .reason_line = line,
+                          .only_step = !has_script});
+    }
+}
+
 void Jobs::keep_only(const wire::RunList& jobs) {
     std::set<JobKey> kept;
     for (const wire::RunId& run : jobs.runs()) kept.insert(key_of(run).job);
     for (const auto& [key, job] : node_.jobs) kept.insert(key);
     scratch_.keep_only(kept);
     private_dirs_.keep_only(kept);
+    data_jobs_ = kept;
+    tidy_data();
 }
 
 void Jobs::on_acknowledged(const wire::AgentReport& report) {
     using Kind = ReportStored::Kind;
     if (report.has_step_ended())
         handle(ReportStored{Kind::StepEnd, key_of(report.step_ended().run())});
-    if (report.has_job_ended())
+    if (report.has_job_ended() && !report.job_ended().cleaning())
         handle(ReportStored{Kind::JobEnd, key_of(report.job_ended().run())});
     if (report.has_node_cleaned())
         handle(ReportStored{Kind::Cleaned, key_of(report.node_cleaned().run())});
@@ -80,6 +111,21 @@ std::vector<wire::RunId> Jobs::known() const {
     std::vector<wire::RunId> result;
     for (const RunKey& run : known_runs(node_)) result.push_back(to_run_id(run));
     return result;
+}
+
+std::set<JobKey> Jobs::jobs_here() const {
+    std::set<JobKey> jobs;
+    for (const auto& [key, _] : node_.jobs) jobs.insert(key);
+    return jobs;
+}
+
+std::vector<pid_t> Jobs::supervisors_of(const JobKey& job) const {
+    std::vector<pid_t> pids;
+    for (const auto& [run, supervisor] : supervisors_) {
+        if (run.job != job || !supervisor.line) continue;
+        if (const std::optional<pid_t> pid = supervisor.line->pid()) pids.push_back(*pid);
+    }
+    return pids;
 }
 
 namespace {
@@ -106,12 +152,17 @@ void Jobs::recover() {
         }
     }
     handle(std::move(event));
+    for (const auto& [key, job] : node_.jobs) {
+        if (job.hook.syncs && !job.is_closing) checkpoints_.begin(*site_, key);
+    }
+    recover_data();
 }
 
 FoundRun Jobs::find_run(const Mark& mark) {
     FoundRun found{.run = mark.key, .job = {.key = mark.key.job}};
     Result<std::string> learned = read_file(epilog_path(site_->spool, mark.key.job));
     if (learned) recall(found.job, *learned);
+    found.job.syncs = checkpoints_.recall(site_->spool, mark.key.job);
     Supervisor& supervisor = supervisors_[mark.key];
     supervisor.place = mark.place;
     Result<std::unique_ptr<StepLine>> line =

@@ -9,6 +9,7 @@
 #include "model/errors.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "protocol/convert.h"
 #include "protocol/step_mark.h"
 
 namespace sluice {
@@ -31,6 +32,7 @@ void Jobs::perform(const SpawnStep& effect) {
     if (launch == launches_.end()) return;
     Result<void> spawned = spawn_supervisor(effect, launch->second);
     if (!spawned) return handle(SpawnFailed{effect.run, spawned.error()});
+    checkpoints_.begin(*site_, effect.run.job);
     launches_.erase(launch);
 }
 
@@ -41,6 +43,7 @@ Result<void> Jobs::spawn_supervisor(const SpawnStep& effect, Launch& launch) {
         made = write_file_atomically(epilog_path(site_->spool, job), print_learned(effect.job),
                                      {.mode = 0600});
     }
+    if (made) made = checkpoints_.keep(site_->spool, job);
     if (!made) return Error{ErrorCode::NodeUnable, made.error().detail};
     wire::StepOrder& order = launch.order;
     if (effect.knows_user) *order.mutable_known_user() = users_[{order.user(), order.group()}];
@@ -55,6 +58,7 @@ Result<void> Jobs::spawn_supervisor(const SpawnStep& effect, Launch& launch) {
         return line.error();
     }
     supervisors_[effect.run] = {*std::move(line), order.place()};
+    gpus_.run_begins(effect.run, order.user(), gpus_of(order.share()));
     return {};
 }
 
@@ -74,6 +78,11 @@ void Jobs::perform(const RunProlog& effect) {
         if (status != 0) log_error("prolog of job {} failed", job.job.value);
         handle(PrologEnded{job, status == 0});
     });
+}
+
+void Jobs::perform(const RunFinalSync& effect) {
+    checkpoints_.finish(*site_, effect.job.key,
+                        [this, job = effect.job.key] { handle(FinalSyncEnded{job}); });
 }
 
 void Jobs::perform(const RunEpilog& effect) {
@@ -101,6 +110,7 @@ void Jobs::perform(const PassSignal& effect) {
     signal.set_if_handled(effect.order.if_handled);
     signal.set_suspension(effect.order.suspension);
     signal.set_message(effect.order.message);
+    signal.set_stack_dump(effect.order.stack_dump);
     line->send(command);
 }
 

@@ -8,11 +8,11 @@ void Jobs::perform(const ReportLaunch& effect) {
     wire::AgentReport report;
     *report.mutable_launch_result()->mutable_run() = to_run_id(effect.run);
     if (effect.error) *report.mutable_launch_result()->mutable_error() = to_wire(*effect.error);
-    report_(std::move(report));
+    controller_.report(std::move(report));
 }
 
 void Jobs::perform(const ReportJobEnd& effect) {
-    remove_directories_of(effect.run.job);
+    if (!effect.is_cleaning) remove_directories_of(effect.run.job);
     wire::AgentReport report;
     wire::JobEnded& ended = *report.mutable_job_ended();
     *ended.mutable_run() = to_run_id(effect.run);
@@ -20,7 +20,13 @@ void Jobs::perform(const ReportJobEnd& effect) {
     if (effect.end.launch_error) *ended.mutable_launch_error() = to_wire(*effect.end.launch_error);
     *ended.mutable_usage() = to_wire(effect.end.usage);
     ended.set_epilog_failed(effect.epilog_failed);
-    report_(std::move(report));
+    ended.set_cleaning(effect.is_cleaning);
+    if (effect.is_cleaning) return controller_.report(std::move(report));
+    gpus_.run_ends(effect.run, effect.end.usage);
+    gpus_.job_leaves(effect.run.job, [this, report](const NodeUse& use) mutable {
+        report.mutable_job_ended()->set_use(encode(use));
+        controller_.report(std::move(report));
+    });
 }
 
 void Jobs::perform(const ReportStepEnd& effect) {
@@ -29,7 +35,8 @@ void Jobs::perform(const ReportStepEnd& effect) {
     *report.mutable_step_ended()->mutable_exit() = to_wire(effect.end.exit);
     *report.mutable_step_ended()->mutable_usage() = to_wire(effect.end.usage);
     report.mutable_step_ended()->set_srun_lost(effect.end.srun_lost);
-    report_(std::move(report));
+    gpus_.run_ends(effect.run, effect.end.usage);
+    controller_.report(std::move(report));
 }
 
 void Jobs::perform(const ReportCleaned& effect) {
@@ -37,13 +44,25 @@ void Jobs::perform(const ReportCleaned& effect) {
     wire::AgentReport report;
     *report.mutable_node_cleaned()->mutable_run() = to_run_id(batch_of(effect.job));
     report.mutable_node_cleaned()->set_epilog_failed(effect.epilog_failed);
-    report_(std::move(report));
+    gpus_.job_leaves(effect.job, [this, report](const NodeUse& use) mutable {
+        report.mutable_node_cleaned()->set_use(encode(use));
+        controller_.report(std::move(report));
+    });
 }
 
 void Jobs::perform(const ReportKillFailed& effect) {
     wire::AgentReport report;
     *report.mutable_kill_failed()->mutable_run() = to_run_id(effect.run);
-    report_(std::move(report));
+    controller_.report(std::move(report));
+}
+
+void Jobs::report_data(const Checkpoints::News& news) {
+    wire::AgentReport report;
+    wire::DataReport& data = *report.mutable_data();
+    *data.mutable_run() = to_run_id(batch_of(news.job));
+    if (news.saved) data.set_saved(to_unix(*news.saved));
+    data.set_problem(news.problem);
+    controller_.report(std::move(report));
 }
 
 }  // namespace sluice

@@ -36,6 +36,28 @@ Result<NodeConfig> find_own_node(const Config& config, const std::string& wanted
         fmt::format("no NodeName in {} is this host, {}; name one with -N", config.path, hostname)};
 }
 
+// The line of slurmd -C, of which --conf replaces keys; all of the processors if it has one of
+// them.
+Result<std::string> dynamic_line(const SiteDemand& demand, const std::string& name,
+                                 const std::string& hostname, const Hardware& hardware) {
+    const std::string given = to_lower(demand.dynamic_conf);
+    const auto names = [&](std::string_view key) { return given.find(key) != std::string::npos; };
+    if (names("nodename="))
+        return Error{ErrorCode::BadArgument, "--conf: the name of the node is given with -N"};
+    std::string line = fmt::format("NodeName={}", name);
+    if (!names("nodehostname=")) line += fmt::format(" NodeHostname={}", hostname);
+    const bool has_cpus = names("cpus=") || names("procs=") || names("boards=") ||
+                          names("sockets") || names("corespersocket=") || names("threadspercore=");
+    if (!has_cpus) {
+        line +=
+            fmt::format(" CPUs={} Boards={} SocketsPerBoard={} CoresPerSocket={} ThreadsPerCore={}",
+                        hardware.cpus, hardware.boards, hardware.sockets / hardware.boards,
+                        hardware.cores_per_socket, hardware.threads_per_core);
+    }
+    if (!names("realmemory=")) line += fmt::format(" RealMemory={}", hardware.memory_mb);
+    return demand.dynamic_conf.empty() ? line : fmt::format("{} {}", line, demand.dynamic_conf);
+}
+
 bool wants_limits(const CgroupConfig& cgroup) {
     return cgroup.constrain_cores || cgroup.constrain_devices || cgroup.constrains_memory();
 }
@@ -188,7 +210,15 @@ Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware) {
     Site site;
     site.config = TRY(load_config(demand.config_path));
     site.hostname = host_name();
-    site.node = TRY(find_own_node(site.config, demand.node_name, site.hostname));
+    if (demand.dynamic) {
+        const std::string& name = demand.node_name.empty() ? site.hostname : demand.node_name;
+        if (site.config.find_node(name))
+            return Error{ErrorCode::InvalidNodeName, fmt::format("-Z: {} is in slurm.conf", name)};
+        site.dynamic = TRY(dynamic_line(demand, name, site.hostname, hardware));
+        site.node = TRY(parse_nodes(site.config, site.dynamic, "--conf")).front();
+    } else {
+        site.node = TRY(find_own_node(site.config, demand.node_name, site.hostname));
+    }
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
     site.scratch_disk = expand_node_path(
         site.config.scratch_dir.empty() ? site.config.tmp_fs : site.config.scratch_dir,
@@ -196,7 +226,12 @@ Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware) {
     // Several slurmd on a host differ by their ports.
     site.scratch =
         fmt::format("{}/scratch_{}_{}", site.scratch_disk, site.node.name, site.node.port);
+    const std::string& cache = site.config.data_cache_dir;
+    site.data_cache = cache.empty() ? fmt::format("{}/cache_{}_{}", site.scratch_disk,
+                                                  site.node.name, site.node.port)
+                                    : expand_node_path(cache, site.node.name, site.hostname);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
+    site.relay_path = directory_of(own_program_path()) + "/../libexec/sluice/sluice-relay";
     site.hardware = hardware;
     site.rebooted = demand.rebooted;
     // Compat: monitors look for ".../slurm/uid_*/job_*". Several slurmd on a host, also of several

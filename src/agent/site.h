@@ -22,7 +22,9 @@ struct Site {
     std::string spool;         // SlurmdSpoolDir with %n and %h replaced
     std::string scratch_disk;  // ScratchDir, or else TmpFS
     std::string scratch;       // this node's directory there, for those of the jobs
+    std::string data_cache;    // for datasets: DataCacheDir, or a directory beside `scratch`
     std::string stepd_path;    // slurmstepd, beside our own program
+    std::string relay_path;    // sluice-relay
     Hardware hardware;
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;
@@ -35,12 +37,15 @@ struct Site {
     std::vector<std::string> notes;  // for the log
     uid_t slurm_user = 0;
     bool rebooted = false;  // -b
+    std::string dynamic;    // -Z: the NodeName line that this node would have
 };
 
 struct SiteDemand {
     std::string config_path;
-    std::string node_name;  // -N; empty: the node of this host
-    bool rebooted = false;  // -b: this slurmd's start counts as the machine's
+    std::string node_name;     // -N; empty: the node of this host
+    bool dynamic = false;      // -Z: no NodeName line has this node
+    std::string dynamic_conf;  // --conf
+    bool rebooted = false;     // -b: this slurmd's start counts as the machine's
 };
 
 Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware);

@@ -45,7 +45,7 @@ Result<std::string> read_or_make_key(const std::string& path) {
     const KeyFile file = key_file(path);
     Result<std::string> existing = read_key(file);
     if (existing || existing.error().code != ErrorCode::NotFound) return existing;
-    std::string fresh = make_nonce() + make_nonce();  // an Ed25519 key is 32 random bytes
+    std::string fresh = CredentialSigner::make_secret();
     TRY(write_key(file, fresh));
     return fresh;
 }
@@ -57,12 +57,20 @@ void EvpKeyFree::operator()(evp_pkey_st* key) const {
 }
 
 Result<CredentialSigner> CredentialSigner::load_or_create(const std::string& path) {
-    const std::string secret = TRY(read_or_make_key(path));
+    return from_secret(TRY(read_or_make_key(path)), path);
+}
+
+std::string CredentialSigner::make_secret() {
+    return make_nonce() + make_nonce();
+}
+
+Result<CredentialSigner> CredentialSigner::from_secret(const std::string& secret,
+                                                       const std::string& place) {
     if (secret.size() != kEd25519Size) {
         return Error{ErrorCode::ConfigInvalid,
                      fmt::format("the key of launch credentials, {}, has {} bytes instead of {}: "
                                  "remove it, and a new one is made",
-                                 path, secret.size(), kEd25519Size)};
+                                 place, secret.size(), kEd25519Size)};
     }
     EvpKey key(
         EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(secret), secret.size()));
@@ -125,8 +133,9 @@ Result<wire::LaunchCredential> CredentialVerifier::check_signature(
     return credential;
 }
 
-Result<wire::LaunchCredential> CredentialVerifier::verify(std::string_view signed_credential,
-                                                          std::string_view node, Time now) {
+// And is it for this node?
+Result<wire::LaunchCredential> CredentialVerifier::check_genuine(std::string_view signed_credential,
+                                                                 std::string_view node) const {
     wire::LaunchCredential credential = TRY(check_signature(signed_credential));
     const bool for_this_node = std::ranges::any_of(
         credential.nodes(), [&](const wire::NodeShare& share) { return share.name() == node; });
@@ -134,12 +143,41 @@ Result<wire::LaunchCredential> CredentialVerifier::verify(std::string_view signe
         return invalid(fmt::format("the launch credential of job {} is not for node {}",
                                    credential.run().job(), node));
     }
+    return credential;
+}
+
+Result<wire::LaunchCredential> CredentialVerifier::verify(std::string_view signed_credential,
+                                                          std::string_view node, Time now) {
+    return verify_once(signed_credential, node, now, seen_);
+}
+
+Result<wire::LaunchCredential> CredentialVerifier::verify_tree(std::string_view signed_credential,
+                                                               std::string_view node, Time now) {
+    return verify_once(signed_credential, node, now, seen_trees_);
+}
+
+Result<wire::LaunchCredential> CredentialVerifier::verify_once(std::string_view signed_credential,
+                                                               std::string_view node, Time now,
+                                                               ReplayCache& seen) {
+    wire::LaunchCredential credential = TRY(check_genuine(signed_credential, node));
     const Validity validity{.what = "launch credential",
                             .issued = credential.issued(),
                             .expires = credential.expires()};
     TRY(check_validity(validity, now));
-    TRY(check_replay(validity, credential.nonce(), now, seen_));
+    TRY(check_replay(validity, credential.nonce(), now, seen));
     return credential;
+}
+
+Result<void> CredentialVerifier::verify_for_data(std::string_view signed_credential,
+                                                 std::string_view node, Time now) const {
+    constexpr Seconds kDay{24 * 3600};
+    const wire::LaunchCredential credential = TRY(check_genuine(signed_credential, node));
+    if (credential.run().step() != kExternStep.value)
+        return invalid("the launch credential is not for the preparation of a job");
+    const Validity validity{.what = "launch credential",
+                            .issued = credential.issued(),
+                            .expires = credential.issued() + kDay.count()};
+    return check_validity(validity, now);
 }
 
 }  // namespace sluice

@@ -26,6 +26,11 @@ class CredentialSigner {
 public:
     // The key in that file; made on first use.
     static Result<CredentialSigner> load_or_create(const std::string& path);
+    // A key that is kept elsewhere: 32 random bytes, as make_secret() gives them. `place`: for
+    // errors.
+    static Result<CredentialSigner> from_secret(const std::string& secret,
+                                                const std::string& place);
+    static std::string make_secret();
 
     // What nodes check signatures with: 32 bytes.
     const std::string& public_key() const { return public_key_; }
@@ -46,13 +51,27 @@ public:
     // What is allowed to run on `node`, or why nothing is.
     Result<wire::LaunchCredential> verify(std::string_view signed_credential, std::string_view node,
                                           Time now);
+    // The same for a part of a step's nodes that is launched through `node`: once, too.
+    Result<wire::LaunchCredential> verify_tree(std::string_view signed_credential,
+                                               std::string_view node, Time now);
+
+    // Whether `node` has prepared a job today: then it gets data from other nodes. Users never see
+    // such a credential.
+    Result<void> verify_for_data(std::string_view signed_credential, std::string_view node,
+                                 Time now) const;
 
 private:
     explicit CredentialVerifier(EvpKey key) : key_(std::move(key)) {}
     Result<wire::LaunchCredential> check_signature(std::string_view signed_credential) const;
+    Result<wire::LaunchCredential> check_genuine(std::string_view signed_credential,
+                                                 std::string_view node) const;
+
+    Result<wire::LaunchCredential> verify_once(std::string_view signed_credential,
+                                               std::string_view node, Time now, ReplayCache& seen);
 
     EvpKey key_;
     ReplayCache seen_;
+    ReplayCache seen_trees_;
 };
 
 }  // namespace sluice

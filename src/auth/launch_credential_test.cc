@@ -53,6 +53,16 @@ TEST_F(LaunchCredential, IsNotForOtherNodes) {
     EXPECT_TRUE(verifier_->verify(credential, "n1", kNow)) << "refusals use nothing up";
 }
 
+TEST_F(LaunchCredential, IsGoodForOneTreeBesideTheLaunch) {
+    const std::string credential = signed_for({"n1", "n2"});
+    ASSERT_TRUE(verifier_->verify_tree(credential, "n1", kNow));
+    EXPECT_EQ(verifier_->verify_tree(credential, "n1", kNow).error().code,
+              ErrorCode::CredentialReplayed);
+    EXPECT_TRUE(verifier_->verify(credential, "n1", kNow));
+    EXPECT_EQ(verifier_->verify_tree(signed_for({"n2"}), "n1", kNow).error().code,
+              ErrorCode::CredentialInvalid);
+}
+
 TEST_F(LaunchCredential, IsGoodForOneLaunch) {
     const std::string credential = signed_for({"n1"});
     ASSERT_TRUE(verifier_->verify(credential, "n1", kNow));

@@ -9,7 +9,10 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <mutex>
+
+#include "base/log_copy.h"
 
 namespace sluice {
 
@@ -22,7 +25,10 @@ struct Sink {
     int file = -1;
     std::atomic<LogLevel> file_level{LogLevel::Info};  // setup's, until it is changed
     std::atomic<LogLevel> highest{LogLevel::Info};     // of all levels that are written anywhere
-    std::uint32_t noise = 0;                           // lines of this second
+    std::function<void(const std::string&)> copy;
+    LogLevel copy_level = LogLevel::Quiet;
+    bool is_copying = false;
+    std::uint32_t noise = 0;  // lines of this second
     std::chrono::steady_clock::time_point noise_since{};
 };
 
@@ -31,9 +37,10 @@ Sink& sink() {
     return instance;
 }
 
-LogLevel highest(const LogSetup& setup, LogLevel file_level) {
-    LogLevel level = std::max(setup.stderr_level, setup.syslog_level);
-    return setup.file.empty() ? level : std::max(level, file_level);
+LogLevel highest(const Sink& out) {
+    const LogSetup& setup = out.setup;
+    const LogLevel level = std::max({setup.stderr_level, setup.syslog_level, out.copy_level});
+    return setup.file.empty() ? level : std::max(level, out.file_level.load());
 }
 
 const char* prefix_of(LogLevel level) {
@@ -113,7 +120,7 @@ void start_log(const LogSetup& setup) {
     if (out.file >= 0) close(out.file);
     out.setup = setup;
     out.file_level = setup.file_level;
-    out.highest = highest(setup, setup.file_level);
+    out.highest = highest(out);
     out.file = open_file(setup.file);
     if (setup.syslog_level != LogLevel::Quiet)
         openlog(out.setup.program.c_str(), LOG_PID, LOG_DAEMON);
@@ -130,7 +137,15 @@ void set_log_level(LogLevel level) {
     Sink& out = sink();
     std::lock_guard lock(out.mutex);
     out.file_level = level;
-    out.highest = highest(out.setup, level);
+    out.highest = highest(out);
+}
+
+void copy_log(LogLevel level, std::function<void(const std::string&)> read) {
+    Sink& out = sink();
+    std::lock_guard lock(out.mutex);
+    out.copy_level = read ? level : LogLevel::Quiet;
+    out.copy = std::move(read);
+    out.highest = highest(out);
 }
 
 bool log_enabled(LogLevel level) {
@@ -183,10 +198,9 @@ void write_log(LogLevel level, std::string_view line) {
     write_log(level, std::vector<std::string>{std::string(line)});
 }
 
-void write_log(LogLevel level, const std::vector<std::string>& raw_lines) {
-    if (raw_lines.empty()) return;
-    std::vector<std::string> lines;
-    for (const std::string& line : raw_lines) lines.push_back(escaped_log_line(line));
+namespace {
+
+void write_lines(LogLevel level, const std::vector<std::string>& lines) {
     Sink& out = sink();
     std::lock_guard lock(out.mutex);
     if (out.file >= 0 && level <= out.file_level) {
@@ -200,6 +214,31 @@ void write_log(LogLevel level, const std::vector<std::string>& raw_lines) {
     for (const std::string& line : lines) {
         syslog(syslog_priority(level), "%s%s", prefix_of(level), line.c_str());
     }
+}
+
+// Without the lock: the reader may log.
+void copy_lines(LogLevel level, const std::vector<std::string>& lines) {
+    Sink& out = sink();
+    std::function<void(const std::string&)> read;
+    {
+        std::lock_guard lock(out.mutex);
+        if (level > out.copy_level || !out.copy || out.is_copying) return;
+        out.is_copying = true;
+        read = out.copy;
+    }
+    for (const std::string& line : lines) read(prefix_of(level) + line);
+    std::lock_guard lock(out.mutex);
+    out.is_copying = false;
+}
+
+}  // namespace
+
+void write_log(LogLevel level, const std::vector<std::string>& raw_lines) {
+    if (raw_lines.empty()) return;
+    std::vector<std::string> lines;
+    for (const std::string& line : raw_lines) lines.push_back(escaped_log_line(line));
+    write_lines(level, lines);
+    copy_lines(level, lines);
 }
 
 }  // namespace sluice

@@ -9,6 +9,8 @@
 #include <regex>
 #include <thread>
 
+#include "base/log_copy.h"
+
 namespace sluice {
 namespace {
 
@@ -140,6 +142,22 @@ TEST_F(Log, NoiseIsCountedBeyondAFewLinesASecond) {
     EXPECT_NE(lines_of(path_).back().find("5 more lines"), std::string::npos);
     log_noise(LogLevel::Info, "refused again");
     EXPECT_NE(lines_of(path_).back().find("refused again"), std::string::npos);
+}
+
+TEST(LogCopy, TheReaderGetsLinesUpToItsLevelAndNoneOfItsOwn) {
+    start_log({.program = "test", .stderr_level = LogLevel::Quiet});
+    std::vector<std::string> read;
+    copy_log(LogLevel::Debug, [&](const std::string& line) {
+        read.push_back(line);
+        log_error("from the reader");
+    });
+    log_error("first");
+    log(LogLevel::Debug, "second");
+    log(LogLevel::Debug2, "third");
+    copy_log(LogLevel::Debug, {});
+    log_error("fourth");
+    EXPECT_EQ(read, (std::vector<std::string>{"error: first", "debug:  second"}));
+    EXPECT_FALSE(log_enabled(LogLevel::Error));
 }
 
 }  // namespace

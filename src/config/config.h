@@ -195,7 +195,10 @@ struct Config {
     Seconds kill_wait{30};
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
+    std::string slurmctld_primary_on_prog;   // run when this controller becomes the active one
+    std::string slurmctld_primary_off_prog;  // and when it is that no more
     Seconds message_timeout{10};
+    std::uint32_t tree_width = 16;  // nodes that srun connects to; the others are below these
     std::string health_check_program;
     Seconds health_check_interval{0}, health_check_timeout{60};
     std::string health_check_node_state = "ANY";
@@ -209,7 +212,13 @@ struct Config {
     TimeLimit over_time_limit{Seconds{0}};
     TimeLimit resv_over_run{Seconds{0}};
     std::string reboot_program;  // on the nodes; run as root
-    Seconds resume_timeout{60};  // what a reboot may take
+    Seconds resume_timeout{60};  // what a reboot may take, and ResumeProgram with the boot
+    std::string suspend_program, resume_program, resume_fail_program;
+    TimeLimit suspend_time;  // unlimited: nodes are not switched off
+    Seconds suspend_timeout{30};
+    std::uint32_t suspend_rate = 60, resume_rate = 300;  // nodes per minute; 0: no limit
+    std::string suspend_exc_nodes, suspend_exc_parts, suspend_exc_states;
+    std::uint32_t max_node_count = 0;  // 0: no more nodes than slurm.conf has
     Seconds epilog_timeout{0}, prolog_timeout{0};
     std::string enforce_part_limits = "NO";
     bool disable_root_jobs = false;  // a partition may say so for itself
@@ -236,10 +245,23 @@ struct Config {
     std::optional<std::uint32_t> def_cpus_per_gpu;
     std::optional<Megabytes> def_mem_per_gpu;
     std::string tmp_fs = "/tmp";
-    std::string scratch_dir;  // empty: tmp_fs
+    std::string scratch_dir;                 // empty: tmp_fs
+    std::optional<Megabytes> scratch_quota;  // of a job on a node
+    Seconds sync_timeout{300};               // for the last synchronisation of --sync
+    std::string data_cache_dir;              // empty: below scratch_dir
+    Megabytes data_cache_size = 0;           // of datasets that no job uses; 0: none is kept
+    Seconds gpu_sample_time{30};             // 0: GPUs are not sampled
+    std::uint32_t gpu_usage_size = 1;        // megabytes per GPU
+    std::string gpu_stat_dir, gpu_job_mapping_dir;
+    bool gpu_job_stats = false;   // the summary of jobstats, in AdminComment
+    bool gpu_clean_check = true;  // before a GPU is given to the next job
+    Megabytes gpu_clean_memory = 1024;
+    std::vector<std::string> gpu_fatal_xids;
+    std::string stack_dump_program;  // py-spy
 
     std::vector<NodeConfig> nodes;  // in the order of the file
     std::vector<PartitionConfig> partitions;
+    std::vector<NodeSetConfig> node_sets;
     std::vector<std::pair<std::string, std::string>> down_nodes;  // node, reason
     std::vector<GresLine> gres;
     CgroupConfig cgroup;
@@ -299,6 +321,11 @@ std::vector<std::string> nodes_below(const Config& config, const SwitchLine& top
 std::uint32_t switch_level(const Config& config, const SwitchLine& top);
 // The switches on the way to a node, the highest first.
 std::vector<std::string> switches_above(const Config& config, const std::string& node);
+
+// Nodes that are in no file, as keys and values of a NodeName line: "NodeName=d[1-4] CPUs=8".
+// `what` names the origin of the text in messages.
+Result<std::vector<NodeConfig>> parse_nodes(const Config& config, std::string_view text,
+                                            const std::string& what);
 
 // "matlab:10,ansys": names and counts, 1 where none is given.
 Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_license_totals(

@@ -24,6 +24,7 @@ struct NodeSpec {
     std::uint32_t restricted_cores_per_gpu = 0;
     Megabytes real_memory = 1, mem_spec_limit = 0, tmp_disk = 0;
     std::string features, gres, state = "UNKNOWN", reason, comment;
+    std::optional<TimeLimit> suspend_time;
 };
 
 struct NodeBlock {

@@ -285,6 +285,10 @@ Result<void> check_numbers(const Config& config) {
         return refuse(config, fmt::format("MaxTasksPerNode={}: expected 1 to {}",
                                           config.max_tasks_per_node, kTasksPerNodeMax));
     }
+    if (config.tree_width < 1 || config.tree_width > sizes::kTreeWidth) {
+        return refuse(config, fmt::format("TreeWidth={}: expected 1 to {}", config.tree_width,
+                                          sizes::kTreeWidth));
+    }
     if (const Result<CpuFreq> freq = parse_cpu_freq(config.cpu_freq_def);
         !freq && !config.cpu_freq_def.empty()) {
         return refuse(config, fmt::format("CpuFreqDef={}: expected {}", config.cpu_freq_def,

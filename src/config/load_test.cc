@@ -265,7 +265,7 @@ TEST(Load, GarbageNeverCrashes) {
 
 TEST(Load, TheRateOfRequestsIsLimitedAsAsked) {
     EXPECT_FALSE(small_with("").rate_limits.enabled);
-    Config config = small_with("SlurmctldParameters=rl_enable,idle_on_node_suspend");
+    Config config = small_with("SlurmctldParameters=rl_enable,no_backup_scheduling");
     EXPECT_TRUE(config.rate_limits.enabled);
     EXPECT_EQ(config.rate_limits.bucket_size, 30u);
     EXPECT_EQ(config.rate_limits.refill_rate, 2u);
@@ -273,7 +273,7 @@ TEST(Load, TheRateOfRequestsIsLimitedAsAsked) {
     EXPECT_EQ(config.rate_limits.table_size, 8192u);
     EXPECT_EQ(config.rate_limits.log_every, Seconds{0});
     EXPECT_EQ(config.warnings, (std::vector<std::string>{
-                                   "slurm.conf line 5: SlurmctldParameters=idle_on_node_suspend "
+                                   "slurm.conf line 5: SlurmctldParameters=no_backup_scheduling "
                                    "has no effect in Sluice"}));
     config = small_with(
         "SlurmctldParameters=RL_ENABLE,rl_bucket_size=5,rl_refill_rate=1,rl_refill_period=60,"

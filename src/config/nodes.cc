@@ -56,7 +56,7 @@ constexpr Key<NodeSpec> kNodeKeys[] = {
     {"CpuBind",               Text,     "none"},
     {"Parameters",            Text,     ""},
     {"RestrictedCoresPerGPU", Number,   "0", set<&N::restricted_cores_per_gpu>},
-    {"SuspendTime",           SecondsOrNever, "INFINITE"},
+    {"SuspendTime",           SecondsOrNever, "INFINITE", set<&N::suspend_time>},
     {"Topology",              Text,     ""},
 };
 
@@ -208,6 +208,7 @@ Result<NodeConfig> common_node(Draft& draft, const NodeSpec& spec, const Line& l
     node.state = spec.state;
     node.reason = spec.reason;
     node.comment = spec.comment;
+    node.suspend_time = spec.suspend_time;
     return node;
 }
 
@@ -391,6 +392,27 @@ Result<void> finish_nodes(Draft& draft) {
     TRY(index_nodes(draft));
     for (const DownSpec& down : draft.down) TRY(mark_down(draft, down));
     return check_gres_types(draft);
+}
+
+Result<std::vector<NodeConfig>> parse_nodes(const Config& config, std::string_view text,
+                                            const std::string& what) {
+    Draft draft;
+    draft.config.gres_types = config.gres_types;
+    draft.config.slurmd_port = config.slurmd_port;
+    if (text.find_first_of("\n\\") != std::string_view::npos)
+        return Error{ErrorCode::ConfigInvalid, fmt::format("{}: expected one line", what)};
+    TRY(for_each_line(text, what, read_nothing, [&](const Line& line) -> Result<void> {
+        if (line.settings.empty() || !equals_ignoring_case(line.settings.front().key, "NodeName"))
+            return error_at(line, "expected NodeName=");
+        return take_node_line(draft, line);
+    }));
+    TRY(finish_nodes(draft));
+    if (draft.config.nodes.empty())
+        return Error{ErrorCode::ConfigInvalid, fmt::format("{}: expected NodeName=", what)};
+    if (!draft.config.warnings.empty())
+        return Error{ErrorCode::ConfigInvalid, draft.config.warnings.front()};
+    for (NodeConfig& node : draft.config.nodes) node.origin = NodeOrigin::Dynamic;
+    return std::move(draft.config.nodes);
 }
 
 std::optional<std::uint32_t> find_node_index(const Config& config, std::string_view name) {

@@ -78,6 +78,19 @@ Result<void> resolve_nodes(const Draft& draft, const Line& place, PartitionConfi
     return {};
 }
 
+// What nodes that are not in the file need to know of the sets.
+Result<void> keep_node_sets(Draft& draft) {
+    for (const NodeSetSpec& set : draft.node_sets) {
+        NodeSetConfig& kept = draft.config.node_sets.emplace_back();
+        kept.name = set.name;
+        kept.feature = set.feature;
+        kept.has_all = equals_ignoring_case(set.nodes, "ALL");
+        if (!kept.has_all && !set.nodes.empty())
+            kept.nodes = TRY(Hostlist::parse(set.nodes)).names();
+    }
+    return {};
+}
+
 Result<void> check_node_sets(const Draft& draft) {
     for (std::size_t i = 0; i < draft.node_sets.size(); ++i) {
         const NodeSetSpec& set = draft.node_sets[i];
@@ -180,6 +193,7 @@ Result<void> take_partition_line(Draft& draft, const Line& line) {
 
 Result<void> finish_partitions(Draft& draft) {
     TRY(check_node_sets(draft));
+    TRY(keep_node_sets(draft));
     for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
         TRY(resolve_nodes(draft, draft.partition_places[i], draft.config.partitions[i]));
     }

@@ -7,6 +7,7 @@
 #include "config/keys.h"
 #include "config/lines.h"
 #include "config/setters.h"
+#include "model/state_location.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -119,6 +120,10 @@ constexpr SpecialLine kSpecialLines[] = {
              user_with_id(written_or(c, "SlurmdUser", "root"), facts.slurmd_user_id));
      }},
     {"SLURM_CONF", [](const Config& c, const ControllerFacts&) { return std::optional(c.path); }},
+    {"StateSaveLocation",
+     [](const Config& c, const ControllerFacts&) {
+         return std::optional(without_password(c.state_save_location));
+     }},
     {"UnkillableStepTimeout",
      [](const Config& c, const ControllerFacts&) {
          return std::optional(fmt::format("{} sec", c.unkillable_step_timeout.count()));

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "config/lines.h"
+#include "model/state_location.h"
 
 namespace sluice {
 
@@ -27,7 +28,7 @@ Result<void> check_identity(const Config& current, const Config& next) {
         if (before != after) {
             return Error{ErrorCode::ConfigInvalid,
                          fmt::format("{} cannot change from {} to {} without a restart", key,
-                                     before, after)};
+                                     without_password(before), without_password(after))};
         }
     }
     return {};

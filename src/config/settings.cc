@@ -239,6 +239,9 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
                                                                   : config.over_time_limit.length();
     settings.reboot_program = config.reboot_program;
     settings.resume_timeout = config.resume_timeout;
+    settings.power = TRY(power_settings(config));
+    settings.node_sets = config.node_sets;
+    settings.max_node_count = config.max_node_count;
     take_health_check(config, settings);
     take_programs(config, settings);
     settings.complete_wait = config.complete_wait;

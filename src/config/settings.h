@@ -9,6 +9,9 @@
 
 namespace sluice {
 
+// Suspend*, Resume* (power.cc).
+Result<PowerSettings> power_settings(const Config& config);
+
 // Resources that limits may name, whether or not a node has them: "gres/gpu".
 std::vector<std::string> tracked_tres(const Config& config);
 

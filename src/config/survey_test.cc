@@ -45,7 +45,7 @@ TEST_F(SurveyTest, TellsWhatBecomesOfEachKey) {
                "killwait=5\n"
                "JobSubmitPlugins=lua\n"
                "SwitchType=switch/none\n"
-               "TreeWidth=7\n"
+               "EioTimeout=7\n"
                "NodeName=n[1-2] CPUs=4\nNodeName=n3 CPUs=4\n"
                "PartitionName=all Nodes=ALL\n"),
         (Lines{
@@ -53,7 +53,7 @@ TEST_F(SurveyTest, TellsWhatBecomesOfEachKey) {
             "refused JobSubmitPlugins=lua: JobSubmitPlugins=lua is not supported: slurmctld runs "
             "no submit plugins; limits of partitions and QOS are enforced",
             "idle SwitchType=switch/none: Sluice always does what the value says",
-            "idle TreeWidth=7: TreeWidth=7 has no effect in Sluice",
+            "idle EioTimeout=7: EioTimeout=7 has no effect in Sluice",
             "used NodeName.NodeName=n[1-2]", "used NodeName.CPUs=4",
             "used PartitionName.PartitionName=all", "used PartitionName.Nodes=ALL"}));
 }

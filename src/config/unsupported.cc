@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/key_help.h"
+#include "model/state_location.h"
 
 namespace sluice {
 
@@ -40,7 +41,8 @@ constexpr WordRule kWordRules[] = {
      "Prolog and Epilog run outside of the job's cgroup"},
     {"SlurmctldParameters",
      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|rl_refill_period|rl_table_size|"
-     "rl_log_freq", "", ""},
+     "rl_log_freq|idle_on_node_suspend|cloud_dns|cloud_reg_addrs|power_save_interval|"
+     "power_save_min_interval", "", ""},
     {"TaskPlugin",
      "task/none|none|task/affinity|affinity|task/cgroup|cgroup", "", ""},
     {"TaskPluginParam",
@@ -117,10 +119,14 @@ Result<void> check_obsolete(const Line& line) {
 }
 
 void note_backup_controllers(Config& config) {
+    if (is_shared_state(config.state_save_location)) return;
     for (std::size_t i = 1; i < config.controllers.size(); ++i) {
         config.unsupported.push_back(fmt::format(
-            "{}: backup controller {} is not supported: this version has one controller, {}",
-            base_name(config.path), config.controllers[i].name, config.controllers[0].name));
+            "{}: backup controller {} is not supported with StateSaveLocation={}, which is a "
+            "directory of one controller: let it name a PostgreSQL database that all controllers "
+            "use (StateSaveLocation=postgresql://HOST/DATABASE), or take {} out",
+            base_name(config.path), config.controllers[i].name, config.state_save_location,
+            config.controllers[i].name));
     }
 }
 

@@ -18,7 +18,7 @@ void note_unsupported(Config& config, const Key<Config>& key, const Line& line, 
 // Keys that Slurm itself refuses in this release; the error names the replacement, if there is one.
 Result<void> check_obsolete(const Line& line);
 
-// Once the whole file was read: slurmctld runs on the first host only.
+// Once the whole file was read: several controllers need a state that they share.
 void note_backup_controllers(Config& config);
 
 // Turns refusals into warnings if the file asks for it.

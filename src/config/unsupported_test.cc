@@ -52,14 +52,17 @@ TEST(Unsupported, AskingForWhatHappensAnywayIsFine) {
     }
 }
 
-TEST(Unsupported, SecondControllersAreRefused) {
-    const std::string expected =
-        "slurm.conf: backup controller b is not supported: this version has one controller, ctl";
-    EXPECT_EQ(refusal_of("SlurmctldHost=b(10.0.0.2)"), expected);
+TEST(Unsupported, SecondControllersNeedASharedState) {
+    const std::string refusal = refusal_of("SlurmctldHost=b(10.0.0.2)");
+    EXPECT_NE(refusal.find("backup controller b is not supported with StateSaveLocation=/var/"),
+              std::string::npos)
+        << refusal;
+    EXPECT_NE(refusal.find("StateSaveLocation=postgresql://HOST/DATABASE"), std::string::npos);
     const Config old = must_parse(
         "ClusterName=c\nControlMachine=a\nBackupController=b\nNodeName=n1\n"
         "PartitionName=p Nodes=n1\n");
     EXPECT_EQ(old.unsupported.size(), 1u);
+    EXPECT_EQ(refusal_of("SlurmctldHost=b\nStateSaveLocation=postgresql://db1,db2/sluice?a=b"), "");
 }
 
 TEST(Unsupported, TheFileMayAskToRunWithoutThem) {
@@ -74,17 +77,19 @@ TEST(Unsupported, TheFileMayAskToRunWithoutThem) {
                   "slurm.conf line 5: UsePam=1 is not supported: jobs start without a PAM session",
                   "slurm.conf line 7: TaskPluginParam=SlurmdSpecOverride is not supported: CPUs "
                   "that are kept from jobs come from slurm.conf; use CpuSpecList or CoreSpecCount",
-                  "slurm.conf: backup controller b is not supported: this version has one "
-                  "controller, ctl"}));
+                  "slurm.conf: backup controller b is not supported with "
+                  "StateSaveLocation=/var/spool, which is a directory of one controller: let it "
+                  "name a PostgreSQL database that all controllers use "
+                  "(StateSaveLocation=postgresql://HOST/DATABASE), or take b out"}));
 }
 
 TEST(Unsupported, OnlyNewWarningsAreToldAgain) {
-    const Config before = small_with("UsePAM=1\nTreeWidth=20");
-    const Config after = small_with("UsePAM=1\nTreeWidth=30");
+    const Config before = small_with("UsePAM=1\nEioTimeout=20");
+    const Config after = small_with("UsePAM=1\nEioTimeout=30");
     EXPECT_EQ(new_warnings(before, nullptr).size(), 2u);
     EXPECT_TRUE(new_warnings(before, &before).empty());
     EXPECT_EQ(new_warnings(after, &before),
-              std::vector<std::string>{"slurm.conf line 6: TreeWidth=30 has no effect in Sluice"});
+              std::vector<std::string>{"slurm.conf line 6: EioTimeout=30 has no effect in Sluice"});
 }
 
 TEST(Unsupported, ObsoleteKeysNameTheirReplacement) {

@@ -181,10 +181,21 @@ void Accountant::report(const Result<void>& outcome) {
         if (!std::exchange(is_troubled_, true)) {
             log_error("accounting is not available: {}; facts are kept and delivered later",
                       to_string(outcome.error()));
+            const ErrorCode code = outcome.error().code;
+            is_dbd_gone_ = code == ErrorCode::ControllerUnreachable || code == ErrorCode::Timeout;
+            tell_triggers(is_dbd_gone_ ? TriggerEvent::SlurmdbdFailed
+                                       : TriggerEvent::DatabaseFailed);
         }
     } else if (std::exchange(is_troubled_, false)) {
         log_info("accounting is available again");
+        tell_triggers(is_dbd_gone_ ? TriggerEvent::SlurmdbdResumed : TriggerEvent::DatabaseResumed);
     }
+}
+
+void Accountant::tell_triggers(TriggerEvent event) {
+    Incoming incoming;
+    incoming.event = ServiceChanged{event};
+    inbox_.push(std::move(incoming));
 }
 
 Result<std::shared_ptr<const Policy>> OwnAccounting::policy_after(std::uint64_t version) {

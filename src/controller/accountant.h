@@ -58,6 +58,7 @@ private:
     Result<bool> bring_policy(std::function<void()> then = {});  // whether there was a newer one
     Result<void> bring_imports();
     void report(const Result<void>& outcome);
+    void tell_triggers(TriggerEvent event);
 
     Store& store_;
     Inbox& inbox_;
@@ -69,6 +70,7 @@ private:
     std::uint64_t policy_version_ = 0;
     std::uint64_t last_import_ = 0;
     bool is_troubled_ = false;  // the last attempt failed
+    bool is_dbd_gone_ = false;  // slurmdbd did not respond; else its database failed
     Time next_upkeep_{};
 
     std::mutex mutex_;

@@ -9,6 +9,7 @@
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
 #include "model/qos_fields.h"
+#include "model/trigger_fields.h"
 
 namespace sluice {
 namespace {
@@ -114,6 +115,12 @@ struct Describe {
     std::string operator()(const RebootNodes& e) const {
         return fmt::format("reboot node {}:{} Reason={}", join(e.nodes, ","), e.asap ? " ASAP" : "",
                            e.reason);
+    }
+    std::string operator()(const SetTrigger& e) const {
+        return fmt::format("set trigger:{}", print_fields(e.demand));
+    }
+    std::string operator()(const ClearTriggers& e) const {
+        return fmt::format("clear trigger:{}", print_fields(e.choice));
     }
     std::string operator()(const Reconfigure&) const { return "reconfigure"; }
     std::string operator()(const SubmitJob& e) const {

@@ -14,6 +14,7 @@
 #include "controller/accounting_requests.h"
 #include "controller/barred_users.h"
 #include "controller/fleet.h"
+#include "controller/lease_keeper.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
@@ -21,8 +22,11 @@
 #include "model/errors.h"
 #include "model/partition_fields.h"
 #include "model/statistics_fields.h"
+#include "model/version.h"
+#include "os/probe.h"
 #include "os/socket.h"
 #include "os/user.h"
+#include "protocol/convert.h"
 #include "protocol/field_codec.h"
 #include "protocol/frame.h"
 
@@ -34,6 +38,7 @@ constexpr std::size_t kLongListing = 16 * 1024;
 constexpr std::size_t kLargeMessage = 256 * 1024;
 constexpr int kFewJobs = 16;
 constexpr std::size_t kSmallQuestion = 4 * 1024;
+constexpr auto kProbeMost = std::chrono::seconds(2);  // for a connection to a slurmd
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
 Bytes refusal(ErrorCode code, std::string detail) {
@@ -72,6 +77,13 @@ Bytes pong(const Services& services) {
     reply.mutable_pong()->set_hostname(services.hostname);
     reply.mutable_pong()->set_pid(static_cast<std::uint32_t>(getpid()));
     reply.mutable_pong()->set_boot_time(to_unix(services.boot_time));
+    if (services.lease) {
+        reply.mutable_pong()->set_active(services.lease->own_name());
+        reply.mutable_pong()->set_controller(services.lease->own_name());
+    }
+    reply.mutable_pong()->set_program_version(std::string(kSlurmVersion));
+    reply.mutable_pong()->set_config_hash(services.published.config.get()->hash);
+    reply.mutable_pong()->set_clock(to_unix(wall_clock()));
     return framed_reply(reply);
 }
 
@@ -198,7 +210,7 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
 // Hashes scripts and checks long lists.
 asio::awaitable<Result<Incoming>> ClientSession::incoming_of(wire::Request& request, RequestId id) {
     const auto config = services_.published.config.get();
-    const RequestLimits limits{config->slurm_user, config->config.max_script_size};
+    const RequestLimits limits{config->slurm_user, config->config.max_script_size, &config->config};
     const auto work = [&] { return incoming_from(request, caller_, id, limits); };
     if (request.ByteSizeLong() <= kLargeMessage) co_return work();
     co_return co_await run_on(services_.slow_pool, work);
@@ -412,10 +424,16 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
         case wire::Request::kAskPolicy:
         case wire::Request::kAccountingOrder:
             co_return co_await accounting(request);
+        case wire::Request::kShowTriggers:
+            co_return shown_triggers(request.show_triggers());
+        case wire::Request::kProbeNode:
+            co_return co_await probe_node(request.probe_node());
         case wire::Request::kShowStatistics:
             co_return co_await statistics();
         case wire::Request::kResetStatistics:
             co_return reset_statistics();
+        case wire::Request::kTakeOver:  // this controller is the active one
+            co_return done_reply();
         case wire::Request::kShutdown: {
             const auto allowed = permit(services_.role(caller_.user), Action::Shutdown);
             co_return allowed ? done_reply() : framed(error_reply(allowed.error()));
@@ -463,6 +481,35 @@ asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
     const auto script = co_await run_on(services_.slow_pool, read);
     if (!script) co_return framed(error_reply(script.error()));
     co_return text_reply(*script);
+}
+
+// Whether this host can connect to a slurmd: on another thread, as that may take seconds.
+asio::awaitable<Bytes> ClientSession::probe_node(const std::string& name) {
+    const auto allowed = permit(services_.role(caller_.user), Action::SeePrivateNodes);
+    if (!allowed) co_return framed(error_reply(allowed.error()));
+    std::vector<ProbeTarget> targets;
+    services_.published.snapshot.get()->nodes.for_each([&](const Node& node) {
+        if (node.config.name == name && !node.removed)
+            targets.push_back({node.config.address, node.config.port});
+    });
+    if (targets.empty()) co_return refusal(ErrorCode::InvalidNodeName, name);
+    const auto work = [&] { return probe_tcp(targets, kProbeMost); };
+    const auto results = co_await run_on(services_.slow_pool, work);
+    if (!results.front().is_connected)
+        co_return refusal(ErrorCode::LaunchFailed, results.front().why);
+    co_return done_reply();
+}
+
+Bytes ClientSession::shown_triggers(std::string_view choice) const {
+    const auto wanted = decode_trigger_choice(choice);
+    if (!wanted) return framed(error_reply(wanted.error()));
+    const auto snapshot = services_.published.snapshot.get();
+    wire::Reply reply;
+    wire::Rows& rows = *reply.mutable_rows();
+    for (const Trigger& each : *snapshot->triggers) {
+        if (fits(*wanted, each)) rows.add_rows(encode(each));
+    }
+    return framed_reply(reply);
 }
 
 asio::awaitable<Bytes> ClientSession::accounting(const wire::Request& request) {

@@ -53,6 +53,8 @@ private:
     asio::awaitable<Bytes> accounting(const wire::Request& request);
     asio::awaitable<Bytes> statistics();
     Bytes reset_statistics();
+    asio::awaitable<Bytes> probe_node(const std::string& name);
+    Bytes shown_triggers(std::string_view choice) const;
     asio::awaitable<void> reconfigure();
     asio::awaitable<void> room_for_one_more();
     asio::awaitable<void> all_answered();

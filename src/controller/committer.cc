@@ -9,17 +9,21 @@ namespace sluice {
 namespace {
 
 constexpr auto kRetryDelay = std::chrono::seconds(1);
+constexpr auto kRetryDelayOfSeveral = std::chrono::milliseconds(200);
 constexpr auto kStopCheck = std::chrono::milliseconds(50);
 
 }  // namespace
 
 Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
-                     JobPrograms& programs, Writership writership)
+                     JobPrograms& programs, PowerPrograms& power_programs,
+                     TriggerPrograms& triggers, Writership writership)
     : store_(store),
       published_(published),
       fleet_(fleet),
       mailer_(mailer),
       programs_(programs),
+      power_programs_(power_programs),
+      triggers_(triggers),
       writership_(std::move(writership)),
       thread_([this] { run(); }) {}
 
@@ -86,13 +90,17 @@ bool Committer::commit(const Batch& batch) {
 // Meanwhile new changes are refused. Returns false if this process stops.
 bool Committer::wait_to_retry(const CommitOutcome& outcome) {
     const bool is_full = outcome.kind == CommitOutcome::Kind::Full;
+    const bool is_waited_for = writership_.lease && !is_full;
     if (!published_.store_trouble.get()) {
         log_error("the store refuses changes{}; trying again every second: {}",
                   is_full ? " because it is full" : "", outcome.why);
     }
-    published_.store_trouble.set(
-        std::make_shared<const Error>(Error{ErrorCode::StoreFailed, outcome.why}));
-    const auto retry = std::chrono::steady_clock::now() + kRetryDelay;
+    if (!is_waited_for) {
+        published_.store_trouble.set(
+            std::make_shared<const Error>(Error{ErrorCode::StoreFailed, outcome.why}));
+    }
+    const auto retry =
+        std::chrono::steady_clock::now() + (is_waited_for ? kRetryDelayOfSeveral : kRetryDelay);
     while (std::chrono::steady_clock::now() < retry) {
         if (stopping_) return false;
         std::this_thread::sleep_for(kStopCheck);
@@ -110,6 +118,7 @@ void Committer::stop_for_other_writer(const CommitOutcome& outcome) {
 }
 
 void Committer::release(Decided decided) {
+    if (!writership_.may_act()) return;
     const auto before = published_.snapshot.get(), after = decided.snapshot;
     if (decided.snapshot) published_.snapshot.set(std::move(decided.snapshot));
     for (const auto& then : decided.then) then();
@@ -123,6 +132,9 @@ void Committer::release(Decided decided) {
     if (!decided.batch.changes.facts.empty()) writership_.on_facts();
     for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
     for (RunJobProgram& program : decided.programs) programs_.take(std::move(program));
+    for (RunPowerProgram& program : decided.power_programs)
+        power_programs_.take(std::move(program));
+    for (RunTrigger& trigger : decided.triggers) triggers_.take(std::move(trigger));
     // Last, as no client waits for the log.
     write_log(LogLevel::Info, decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {

@@ -6,7 +6,10 @@
 // not refused, as its first copy may be part of such a batch: it waits (controller/undecided.h).
 //
 // When another controller has taken over the store, nothing that is not committed happens any more,
-// and this controller must end.
+// and this controller must end. Where several controllers share the store, nothing at all happens
+// once the lease may have ended: what was committed is carried out by the next active controller.
+// Such a store is not reported as trouble: either it takes changes again soon, or another
+// controller becomes active, and clients wait for that.
 #pragma once
 
 #include <functional>
@@ -18,8 +21,11 @@
 
 #include "controller/inbox.h"
 #include "controller/job_programs.h"
+#include "controller/lease_keeper.h"
 #include "controller/mailer.h"
+#include "controller/power_programs.h"
 #include "controller/published.h"
+#include "controller/trigger_programs.h"
 #include "core/effect.h"
 #include "turn/decider.h"
 
@@ -47,6 +53,8 @@ struct Decided {
     std::vector<Ack> acks;
     std::vector<SendMail> mails;
     std::vector<RunJobProgram> programs;
+    std::vector<RunPowerProgram> power_programs;
+    std::vector<RunTrigger> triggers;
     std::vector<std::function<void()>> then;  // before answers are sent
     std::vector<std::string> audit_lines;
     std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // released when all is done
@@ -64,12 +72,16 @@ struct Writership {
     Epoch epoch = 0;
     std::function<void()> on_fenced = [] {};  // called at most once, by the store's thread
     std::function<void()> on_facts = [] {};   // facts for accounting were committed
+    const LeaseKeeper* lease = nullptr;       // of a state that several controllers share
+
+    bool may_act() const { return !lease || lease->may_act(); }
 };
 
 class Committer {
 public:
     Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
-              JobPrograms& programs, Writership writership);
+              JobPrograms& programs, PowerPrograms& power_programs, TriggerPrograms& triggers,
+              Writership writership);
     ~Committer();
 
     // Waits while the last batch but one is still being written. With nothing else to do, the
@@ -95,6 +107,8 @@ private:
     OrderTaker& fleet_;
     Mailer& mailer_;
     JobPrograms& programs_;
+    PowerPrograms& power_programs_;
+    TriggerPrograms& triggers_;
     const Writership writership_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};

@@ -13,9 +13,11 @@
 #include "controller/reconfigure.h"
 #include "controller/reserved_groups.h"
 #include "model/errors.h"
+#include "model/state_location.h"
 #include "os/self.h"
 #include "os/socket.h"
 #include "store/directory_lock.h"
+#include "store/shared_schema.h"
 
 namespace sluice {
 namespace {
@@ -55,6 +57,25 @@ Result<std::unique_ptr<Store>> open_store(const std::string& directory,
     return open_sqlite(directory);
 }
 
+// All controllers of a shared state sign with one key: what the last one has granted stays valid.
+Result<CredentialSigner> shared_signer(Store& store) {
+    const std::string secret = TRY(store.launch_key(CredentialSigner::make_secret()));
+    return CredentialSigner::from_secret(secret, "in the database of the state");
+}
+
+// Beside the state.
+sql::Target accounting_target(const Config& config) {
+    if (!is_shared_state(config.state_save_location))
+        return {.path = config.state_save_location + "/accounting.db"};
+    return accounting_target_of({config.state_save_location, config.cluster_name});
+}
+
+double seconds_since(SteadyTime start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
 AuthSettings auth_settings(const LiveConfig& live) {
     const Config& config = live.config;
     const std::string beside = default_token_key_path(config.path);
@@ -65,26 +86,27 @@ AuthSettings auth_settings(const LiveConfig& live) {
             .slurm_user = live.slurm_user};
 }
 
-double seconds_since(SteadyTime start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const LiveConfig> config,
-                                                      const StartOptions& options) {
+                                                      StartOptions options) {
     const std::string& directory = config->config.state_save_location;
     auto authenticator = TRY(Authenticator::create(auth_settings(*config)));
-    auto store = TRY(open_store(directory, options));
-    auto signer = TRY(CredentialSigner::load_or_create(directory + "/launch.key"));
+    auto store =
+        options.takeover ? std::move(options.takeover->store) : TRY(open_store(directory, options));
+    auto signer =
+        TRY(options.takeover ? shared_signer(*store)
+                             : CredentialSigner::load_or_create(directory + "/launch.key"));
     std::unique_ptr<Controller> controller(new Controller(
         std::move(store), std::move(signer), std::move(authenticator), std::move(config)));
+    if (options.takeover) controller->services_.lease = &options.takeover->keeper;
     TRY(controller->recover(options));
     const auto live = controller->published_.config.get();
+    if (options.takeover) options.takeover->before_listening();
     TRY(controller->server_.listen(live->config.slurmctld_port,
                                    address_to_listen_on(live->config)));
     asio::co_spawn(controller->server_.home(), watch_reserved_groups(controller->services_),
                    asio::detached);
+    if (options.takeover)
+        asio::co_spawn(controller->server_.home(), controller->fleet_.pulse(), asio::detached);
     controller->server_.start();
     return controller;
 }
@@ -126,7 +148,7 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
         if (!config.qos.empty())
             log_error("QOS lines have no effect: slurmdbd has the accounting database");
     } else {
-        ServiceOptions options{.target = {.path = config.state_save_location + "/accounting.db"},
+        ServiceOptions options{.target = accounting_target(config),
                                .cluster = config.cluster_name,
                                .hidden = hidden_data(config),
                                .tracked_tres = tracked_tres(config),
@@ -147,22 +169,30 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
     return {};
 }
 
-Result<void> Controller::recover(const StartOptions& options) {
-    const auto began = std::chrono::steady_clock::now();
-    const Epoch epoch = TRY(store_->take_epoch());
+Result<StoredState> Controller::load_state(const StartOptions& options) {
     auto stored = store_->load();
-    if (!stored) {
-        if (!options.ignore_state_errors) return stored.error();
-        log_error("{}; starting without it (-i)", to_string(stored.error()));
-        stored = StoredState{};
-    }
+    if (stored || !options.ignore_state_errors) return stored;
+    log_error("{}; starting without it (-i)", to_string(stored.error()));
+    return StoredState{};
+}
+
+Result<void> Controller::recover(StartOptions& options) {
+    const auto began = std::chrono::steady_clock::now();
+    const bool is_shared = options.takeover.has_value();
+    const Epoch epoch = is_shared ? options.takeover->keeper.epoch() : TRY(store_->take_epoch());
+    const Result<StoredState> stored =
+        is_shared ? std::move(options.takeover->state) : load_state(options);
+    if (!stored) return stored.error();
     TRY(open_accounting(stored->policy));
     const auto config = published_.config.get();
     auto settings =
         std::make_shared<const Settings>(TRY(settings_from(config->config, config->slurm_user)));
-    cluster_ = std::make_unique<Cluster>(std::move(settings), wall_clock());
-    cluster_->restore(*stored, wall_clock());
-    published_.snapshot.set(cluster_->take_snapshot(wall_clock()));
+    // By the clock of the controller that has recorded the times.
+    const Seconds clock_step = is_shared ? options.takeover->keeper.clock_step() : Seconds{0};
+    const Time now = wall_clock() - clock_step;
+    cluster_ = std::make_unique<Cluster>(std::move(settings), now);
+    cluster_->restore(*stored, now);
+    published_.snapshot.set(cluster_->take_snapshot(now));
     warn_of_unknown_qos(cluster_->settings(), *published_.snapshot.get());
     for (const DamagedRow& row : stored->damaged) {
         log_error(
@@ -170,13 +200,36 @@ Result<void> Controller::recover(const StartOptions& options) {
             row.kind, row.key, row.why);
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
-    committer_ = std::make_unique<Committer>(
-        *store_, published_, fleet_, mailer_, programs_,
-        Writership{epoch, options.on_fenced, [this] { accountant_->wake(); }});
+    committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_, programs_,
+                                             power_programs_, triggers_,
+                                             Writership{.epoch = epoch,
+                                                        .on_fenced = options.on_fenced,
+                                                        .on_facts = [this] { accountant_->wake(); },
+                                                        .lease = services_.lease});
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse,
-                                   services_.statistics);
+                                   services_.statistics, clock_step);
+    tell_triggers_of_start();
     accountant_->start();
     return {};
+}
+
+// For triggers: what the start of this process says of the primary controller.
+void Controller::tell_triggers_of_start() {
+    const auto live = published_.config.get();
+    const std::vector<ControllerHost>& hosts = live->config.controllers;
+    const std::string own = services_.lease ? services_.lease->own_name() : host_name();
+    const bool is_primary = hosts.size() < 2 || hosts.front().name == own;
+    std::vector<TriggerEvent> events{TriggerEvent::ControllerResumedOperation};
+    if (!is_primary) {
+        events = {TriggerEvent::ControllerFailed, TriggerEvent::BackupAssumedControl};
+    } else if (hosts.size() > 1) {
+        events.push_back(TriggerEvent::ControllerResumedControl);
+    }
+    for (const TriggerEvent event : events) {
+        Incoming incoming;
+        incoming.event = ServiceChanged{event};
+        inbox_.push(std::move(incoming));
+    }
 }
 
 void Controller::reconfigure() {

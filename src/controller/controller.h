@@ -12,23 +12,35 @@
 #include "controller/committer.h"
 #include "controller/ctld_host.h"
 #include "controller/fleet.h"
+#include "controller/lease_keeper.h"
 #include "controller/loop.h"
 #include "controller/mailer.h"
 #include "controller/services.h"
 
 namespace sluice {
 
+// What a controller of several has when it becomes the active one.
+struct Takeover {
+    std::unique_ptr<Store> store;
+    StoredState state;
+    const LeaseKeeper& keeper;                       // has the lease
+    std::function<void()> before_listening = [] {};  // the standby leaves its ports
+};
+
 struct StartOptions {
     bool clear_state = false;                 // -c
     bool ignore_state_errors = false;         // -i
     std::function<void()> on_fenced = [] {};  // another controller has taken over: see Committer
+    std::optional<Takeover> takeover = {};    // absent: there is one controller
 };
+
+AuthSettings auth_settings(const LiveConfig& live);
 
 class Controller {
 public:
     // Loads the state and starts to serve.
     static Result<std::unique_ptr<Controller>> start(std::shared_ptr<const LiveConfig> config,
-                                                     const StartOptions& options);
+                                                     StartOptions options);
     ~Controller();
 
     void reconfigure();  // SIGHUP: errors go to the log
@@ -38,8 +50,10 @@ private:
     Controller(std::unique_ptr<Store> store, CredentialSigner signer,
                std::unique_ptr<Authenticator> authenticator,
                std::shared_ptr<const LiveConfig> config);
+    void tell_triggers_of_start();
     Result<void> open_accounting(std::shared_ptr<const Policy> stored);
-    Result<void> recover(const StartOptions& options);
+    Result<void> recover(StartOptions& options);
+    Result<StoredState> load_state(const StartOptions& options);
 
     std::unique_ptr<Store> store_;
     CredentialSigner signer_;
@@ -52,6 +66,8 @@ private:
     Fleet fleet_;
     Mailer mailer_{published_};
     JobPrograms programs_{published_, inbox_};
+    PowerPrograms power_programs_{published_, inbox_};
+    TriggerPrograms triggers_{published_};
     std::unique_ptr<Cluster> cluster_;               // until the loop takes it
     std::unique_ptr<AccountingService> accounting_;  // null: slurmdbd has the database
     std::unique_ptr<Accountant> accountant_;

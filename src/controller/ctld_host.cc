@@ -5,6 +5,7 @@
 #include "auth/handshake.h"
 #include "controller/client_session.h"
 #include "controller/fleet.h"
+#include "controller/lease_keeper.h"
 #include "model/errors.h"
 #include "os/socket.h"
 
@@ -13,13 +14,13 @@ namespace sluice {
 // With several SlurmctldHost a connection that was meant for another one of them must not be served
 // here: a false server on that host could have forwarded it.
 bool CtldHost::is_for_us(const std::string& destination) const {
+    if (services_.lease) return destination == controller_destination(services_.lease->own_name());
     const auto live = services_.published.config.get();
-    const Config& config = live->config;
-    return std::ranges::any_of(config.controllers, [&](const ControllerHost& host) {
-        return destination == controller_destination(host.name) &&
-               (config.controllers.size() == 1 || is_local_address(host.name) ||
-                is_local_address(host.address));
-    });
+    return destination == controller_destination(live->config.controllers.front().name);
+}
+
+bool CtldHost::may_speak() const {
+    return !services_.lease || services_.lease->may_act();
 }
 
 // Nodes take orders for all users: only the cluster's own daemons may act as a node.

@@ -19,6 +19,7 @@ public:
                        wire::Welcome& welcome) override;
     asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer, wire::Channel channel,
                                 std::size_t thread) override;
+    bool may_speak() const override;
     void beat(std::size_t thread, SteadyTime now) override { services_.io_pulse.beat(thread, now); }
 
 private:

@@ -17,9 +17,16 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kHeartbeatMost{30};
+constexpr Seconds kPulse{1};
 
 void send(const std::shared_ptr<NodeLink>& node, const wire::AgentOrder& order) {
     node->link->send(framed(order));
+}
+
+// Of "10.0.0.1:4000"; none of "local".
+std::string host_in(const std::string& peer) {
+    const std::size_t colon = peer.rfind(':');
+    return colon == std::string::npos ? "" : peer.substr(0, colon);
 }
 
 void close(const std::shared_ptr<NodeLink>& node) {
@@ -40,6 +47,7 @@ wire::AgentOrder order_from(const SignalJob& order) {
     signal.set_if_handled(order.if_handled);
     signal.set_suspension(order.suspension);
     signal.set_message(order.message);
+    signal.set_stack_dump(order.stack_dump);
     // Compat with the message: no step means all of them.
     if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
     return message;
@@ -102,11 +110,15 @@ asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link, UserId user) {
         log_debug("{}: not a registration", link->peer());
         co_return;
     }
-    auto event = registration_from(report->register_(), wall_clock());
+    const auto live = services_.published.config.get();
+    const Config& config = live->config;
+    auto event = registration_from(report->register_(), wall_clock(), config);
     if (!event) {
         log_error("{}: bad registration: {}", link->peer(), to_string(event.error()));
         co_return;
     }
+    if (!config.has_flag(config.slurmctld_parameters, "cloud_dns"))
+        event->address = host_in(link->peer());
     auto node = std::make_shared<NodeLink>(link, event->node, user);
     Incoming incoming;
     incoming.timer = services_.statistics.requests.start(type_of(*report), user);
@@ -286,6 +298,7 @@ void Fleet::prepare(const Node& node, const PrepareJob& order) {
     message.mutable_prepare()->set_credential(
         issue_credential(*order.job, kExternStep, {*share}, context));
     message.mutable_prepare()->set_contain(order.contain);
+    describe_data_peers(*order.job, *snapshot, *message.mutable_prepare());
     send(node, message);
 }
 
@@ -318,6 +331,21 @@ void Fleet::tell_to_reconfigure(const Node& node) {
     wire::AgentOrder message;
     message.mutable_reconfigure();
     send(node, message);
+}
+
+asio::awaitable<void> Fleet::pulse() {
+    wire::AgentOrder message;
+    message.mutable_alive();
+    const Bytes bytes = framed(message);
+    asio::steady_timer timer(home_);
+    while (true) {
+        timer.expires_after(kPulse);
+        std::error_code cancelled;
+        co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+        for (const auto& [name, node] : nodes_) {
+            if (node->welcome) node->link->send(bytes);
+        }
+    }
 }
 
 asio::awaitable<void> Fleet::shut_down() {

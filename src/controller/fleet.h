@@ -74,6 +74,8 @@ public:
     void reconfigure();
     // Tells every slurmd to end; running jobs continue.
     asio::awaitable<void> shut_down();
+    // Where there are several controllers, a node that hears nothing looks for another one.
+    asio::awaitable<void> pulse();
     // Messages that are not passed to a connection yet, and the batches they came in. Any thread
     // may ask.
     struct Waiting {

@@ -31,13 +31,14 @@ bool are_all_reports(const std::vector<Incoming>& batch) {
 }  // namespace
 
 Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
-           const IoPulse& io_pulse, StatisticsBook& statistics)
+           const IoPulse& io_pulse, StatisticsBook& statistics, Seconds clock_step)
     : decider_(std::move(cluster)),
       inbox_(inbox),
       committer_(committer),
       io_pulse_(io_pulse),
       statistics_(statistics),
       clock_(kWaitMost),
+      clock_step_(clock_step),
       thread_([this] { run(); }) {}
 
 Loop::~Loop() {
@@ -50,7 +51,8 @@ void Loop::stop() {
 }
 
 void Loop::run() {
-    next_turn();
+    clock_.turn(std::chrono::floor<Seconds>(std::chrono::system_clock::now()) - clock_step_,
+                std::chrono::steady_clock::now().time_since_epoch());
     while (true) {
         std::vector<Incoming> batch = wait();
         if (batch.empty() && inbox_.finished()) return;
@@ -133,6 +135,8 @@ Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     decided.orders = std::move(decisions.orders);
     decided.mails = std::move(decisions.mails);
     decided.programs = std::move(decisions.programs);
+    decided.power_programs = std::move(decisions.power_programs);
+    decided.triggers = std::move(decisions.triggers);
     for (Reply& reply : decisions.replies) pack_answer(std::move(reply), decided);
     hand_out_questions(decided);
     return decided;

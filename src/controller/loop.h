@@ -20,8 +20,10 @@ namespace sluice {
 
 class Loop {
 public:
+    // `clock_step`: how much the clock of this host is ahead of the one by which the cluster was
+    // restored. The first turn finds that the clock was set.
     Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
-         const IoPulse& io_pulse, StatisticsBook& statistics);
+         const IoPulse& io_pulse, StatisticsBook& statistics, Seconds clock_step = Seconds{0});
     ~Loop();
 
     // Decides what is left in the (closed) inbox, then ends.
@@ -46,6 +48,7 @@ private:
     StatisticsBook& statistics_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     LoopClock clock_;
+    const Seconds clock_step_;
     std::vector<Incoming> questions_;                      // for which no copy was made yet
     std::chrono::steady_clock::time_point copies_from_{};  // no copy is made earlier
     std::size_t new_bytes_ = 0;                            // of the submissions in this batch

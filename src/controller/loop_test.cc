@@ -126,10 +126,13 @@ protected:
     Inbox inbox_{16};
     Mailer mailer_{published_};
     JobPrograms programs_{published_, inbox_};
+    PowerPrograms power_programs_{published_, inbox_};
+    TriggerPrograms triggers_{published_};
     std::atomic<bool> is_fenced_{false};
     Committer committer_{store_,    published_,
                          fleet_,    mailer_,
-                         programs_, {*store_.take_epoch(), [this] { is_fenced_ = true; }}};
+                         programs_, power_programs_,
+                         triggers_, {*store_.take_epoch(), [this] { is_fenced_ = true; }}};
     std::unique_ptr<Loop> loop_;
 };
 
@@ -248,6 +251,27 @@ TEST_F(Threads, NothingIsAnsweredAfterAnotherControllerHasTakenOver) {
     for (const auto& answers : {first, second, third}) EXPECT_FALSE(answers->there());
     EXPECT_EQ(published_.snapshot.get(), committed);
     EXPECT_EQ(store_.load()->jobs.size(), 1u);
+}
+
+// The controller before this one had another clock: it is as if the clock was set.
+TEST_F(Threads, TimesOfAnotherClockAreConverted) {
+    constexpr Seconds kAhead{3600};
+    submit(RequestId{1})->wait();
+    loop_->stop();
+    const StoredState stored = *store_.load();
+    const Time submitted = stored.jobs.at(0).job.submit_time;
+    auto settings = std::make_shared<const Settings>(*settings_from(test_config(), UserId{64}));
+    auto cluster = std::make_unique<Cluster>(settings, submitted);
+    cluster->restore(stored, submitted);
+    Inbox inbox(16);
+    Loop next(std::move(cluster), inbox, committer_, io_pulse_, statistics_, kAhead);
+    inbox.push({.event = RequestDropped{RequestId{9}}});
+    const auto shown = [&] {
+        const auto job = published_.snapshot.get()->jobs.find(stored.jobs.at(0).job.id.value);
+        return job ? job->submit_time : Time{};
+    };
+    while (shown() != submitted + kAhead) std::this_thread::yield();
+    next.stop();
 }
 
 TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {

@@ -15,7 +15,9 @@
 #include "controller/controller.h"
 #include "controller/options.h"
 #include "controller/reconfigure.h"
+#include "controller/shared_service.h"
 #include "model/errors.h"
+#include "model/state_location.h"
 #include "model/version.h"
 #include "os/daemonize.h"
 #include "os/files.h"
@@ -50,7 +52,16 @@ void open_log(const Options& options, const Config& config, const std::string& f
 }
 
 // A second controller beside the one that the nodes know would start the same jobs again.
-Result<void> check_host(const Config& config) {
+Result<void> check_host(const Config& config, const Options& options) {
+    if (is_shared_state(config.state_save_location)) {
+        if (options.clear_state || options.ignore_state_errors) {
+            return about_start(fmt::format("-{}: not with a state that controllers may share ({})",
+                                           options.clear_state ? 'c' : 'i',
+                                           without_password(config.state_save_location)));
+        }
+        TRY(own_controller(config));
+        return {};
+    }
     const ControllerHost& host = config.controllers.front();
     if (is_own_host(host.name)) return {};
     return about_start(
@@ -80,9 +91,9 @@ void change_directory(const Config& config, const std::string& log_file) {
 sigset_t block_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) sigaddset(&set, number);
+    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&set, number);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    for (int number : {SIGPIPE, SIGUSR1, SIGTSTP, SIGXCPU, SIGQUIT, SIGALRM}) {
+    for (int number : {SIGPIPE, SIGTSTP, SIGXCPU, SIGQUIT, SIGALRM}) {
         signal(number, SIG_IGN);
     }
     return set;
@@ -96,7 +107,7 @@ void wait_for_signals(const sigset_t& set, Controller& controller) {
             controller.reconfigure();
         } else if (number == SIGUSR2) {
             reopen_log();
-        } else {
+        } else if (number != SIGUSR1) {  // that one is for controllers with backups
             log_info("stopping on signal {}", number);
             return;
         }
@@ -105,19 +116,20 @@ void wait_for_signals(const sigset_t& set, Controller& controller) {
 
 Result<void> run(const Options& options) {
     if (!options.foreground) close_inherited();
+    const std::string ended = SharedService::previous_end();
     const char* slurm_conf = std::getenv("SLURM_CONF");
     // Absolute: it is read again on SIGHUP, possibly from another working directory.
     const std::string path = std::filesystem::absolute(
         config_path(options.config, slurm_conf ? slurm_conf : "", own_program_path()));
     const auto live = TRY(load_live_config(path));
     const Config& config = live->config;
-    TRY(check_host(config));
+    TRY(check_host(config, options));
     const std::string log_file =
         options.log_file.empty() ? config.slurmctld_log_file : options.log_file;
     const User user = TRY(user_to_run_as(*live));
 
     Background background;
-    if (!options.foreground) background.enter();
+    if (!options.foreground && ended.empty()) background.enter();
     // All commands wait for the controller: on its host it has a higher priority than they have.
     if (options.nice)
         TRY(set_nice(*options.nice));
@@ -128,13 +140,24 @@ Result<void> run(const Options& options) {
     PidFile pid_file = TRY(PidFile::create(config.slurmctld_pid_file));
     make_for(user, config.slurmctld_pid_file, Made::File);
     make_for(user, log_file, Made::File);
-    make_for(user, config.state_save_location, Made::Directory);
+    const bool is_shared = is_shared_state(config.state_save_location);
+    if (!is_shared) make_for(user, config.state_save_location, Made::Directory);
     TRY(become(user));
     open_log(options, config, log_file);
     if (options.change_directory) change_directory(config, log_file);
     for (const std::string& warning : config.warnings) log_info("warning: {}", warning);
 
     const sigset_t signals = block_signals();
+    if (is_shared) {
+        return SharedService::run(live, {.config_path = path,
+                                         .arguments = options.arguments,
+                                         .previous_end = ended,
+                                         .signals = signals,
+                                         .ready = [&background] {
+                                             background.serving();
+                                             notify_systemd("READY=1");
+                                         }});
+    }
     std::atomic<bool> fenced{false};
     auto controller =
         TRY(Controller::start(live, {.clear_state = options.clear_state,

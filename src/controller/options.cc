@@ -33,6 +33,7 @@ Result<int> nice_value(const char* text) {
 
 Result<Options> parse_options(int argc, char** argv) {
     Options options;
+    options.arguments.assign(argv, argv + argc);
     optind = 1;
     opterr = 0;
     int letter = 0;

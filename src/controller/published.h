@@ -37,6 +37,7 @@ private:
 struct LiveConfig {
     Config config;
     UserId slurm_user;
+    std::string hash;  // of what slurm.conf says: config/canonical.h
 };
 
 struct PublishedState {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <asio/post.hpp>
 
+#include "auth/sha256.h"
 #include "base/log.h"
+#include "config/canonical.h"
 #include "config/settings.h"
 #include "controller/fleet.h"
 #include "controller/reserved_groups.h"
@@ -36,6 +38,7 @@ Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& pa
                      fmt::format("SlurmUser={}: no such user", live->config.slurm_user)};
     }
     live->slurm_user = UserId{user->uid};
+    live->hash = sha256(TRY(canonical_config(path)));
     return std::shared_ptr<const LiveConfig>(std::move(live));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "core/place/data.h"
 #include "core/query/listing.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
@@ -25,14 +26,18 @@ void describe_shares(const std::vector<NodeShare>& shares, const Snapshot& snaps
     }
 }
 
+void describe_address(const Node& node, wire::NodeAddress& message) {
+    message.set_name(node.config.name);
+    message.set_address(address_of(node));
+    message.set_port(node.config.port);
+}
+
 void describe_addresses(const std::vector<NodeShare>& shares, const Snapshot& snapshot,
                         google::protobuf::RepeatedPtrField<wire::NodeAddress>& messages) {
     for (const NodeShare& share : shares) {
-        const NodeConfig& node = config_of(snapshot, share.node);
-        wire::NodeAddress& message = *messages.Add();
-        message.set_name(node.name);
-        message.set_address(node.address);
-        message.set_port(node.port);
+        const std::shared_ptr<const Node> node = snapshot.nodes.find(share.node.value);
+        CHECK(node);
+        describe_address(*node, *messages.Add());
     }
 }
 
@@ -99,12 +104,25 @@ void describe_facts(const Job& job, wire::JobAllocation& message) {
     message.set_sluid(print_sluid(job.run.sluid));
 }
 
+// What staging and --sync need to know of a job: the output gets a line if they fail.
+void describe_data(const Job& job, JobRequest& part) {
+    part.stage_in = job.details->text(&JobDetails::stage_in);
+    part.sync = job.details->text(&JobDetails::sync);
+    if (part.stage_in.empty() && part.sync.empty()) return;
+    part.kind = job.request->kind;
+    part.name = job.details->name();
+    part.work_dir = job.details->text(&JobDetails::work_dir);
+    part.std_out = job.details->text(&JobDetails::std_out);
+    part.std_err = job.details->text(&JobDetails::std_err);
+}
+
 // The parts of the request that Prolog and Epilog get.
 void describe_demands(const Job& job, wire::JobAllocation& message) {
     JobRequest part;
     part.account = job.request->account;
     part.qos = job.request->qos;
     part.licenses = job.request->licenses;
+    describe_data(job, part);
     message.set_request(encode(part));
 }
 
@@ -141,6 +159,20 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
         message.set_default_mem_per_cpu(*memory);
     if (auto memory = memory_in_force(job, snapshot, false))
         message.set_default_mem_per_node(*memory);
+}
+
+void describe_data_peers(const Job& job, const Snapshot& snapshot, wire::PrepareJob& message) {
+    constexpr int kOthersMost = 32;
+    const std::set<std::uint64_t> sources = data_sources(job);
+    if (sources.empty()) return;
+    describe_addresses(job.run.allocation->nodes, snapshot, *message.mutable_peers());
+    const int own = message.peers_size();
+    snapshot.nodes.for_each([&](const Node& node) {
+        const bool is_enough = message.peers_size() >= own + kOthersMost;
+        if (is_enough || !node.connected || job.run.allocation->find(node.index)) return;
+        if (count_datasets(node, sources) == 0) return;
+        describe_address(node, *message.add_peers());
+    });
 }
 
 void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,

@@ -31,6 +31,9 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
 void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,
                          wire::JobAllocation& message);
 
+// Nodes that have or get the data of the job, its own among them.
+void describe_data_peers(const Job& job, const Snapshot& snapshot, wire::PrepareJob& message);
+
 // A signed credential to run this step on these nodes.
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
                              const ReplyContext& context);

@@ -130,6 +130,7 @@ Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
 Result<Event> control(const wire::ControlJobs& message, const Caller& caller, RequestId id) {
     JobVerb verb = TRY(verb_from(message.verb()));
     ControlJobs event{.request = id, .caller = caller, .verb = verb};
+    event.special_exit = message.special_exit();
     event.jobs = TRY(job_refs_from(message.jobs(), sizes::kChangedJobCount));
     return Event{std::move(event)};
 }
@@ -159,6 +160,8 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
         }
         case wire::Update::NODE: {
             Hostlist nodes = TRY(Hostlist::parse(message.name()));
+            if (message.verb() == wire::Update::DELETE)
+                return Event{DeleteNodes{id, caller, nodes.names()}};
             NodeChange change = TRY(decode_node_change(message.change()));
             return Event{UpdateNode{id, caller, nodes.names(), std::move(change)}};
         }
@@ -176,6 +179,20 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
     }
     return Error{ErrorCode::NotSupported,
                  fmt::format("update of entity {}", static_cast<int>(message.entity()))};
+}
+
+bool creates_nodes(const wire::Request& request) {
+    return request.has_update() && request.update().entity() == wire::Update::NODE &&
+           request.update().verb() == wire::Update::CREATE;
+}
+
+Result<Event> node_creation(const wire::Update& message, const Caller& caller, RequestId id,
+                            const RequestLimits& limits) {
+    CHECK(limits.config);
+    TRY(validate_text("node", message.definition(), sizes::kNodeList));
+    CreateNodes event{.request = id, .caller = caller};
+    event.nodes = TRY(parse_nodes(*limits.config, message.definition(), "scontrol create"));
+    return Event{std::move(event)};
 }
 
 Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, RequestId id) {
@@ -288,6 +305,14 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
         }
         case wire::Request::kChangeReservation:
             return reservation_change(request.change_reservation(), caller, id);
+        case wire::Request::kSetTrigger: {
+            TriggerRequest demand = TRY(decode_trigger_request(request.set_trigger()));
+            return Event{SetTrigger{id, caller, std::move(demand)}};
+        }
+        case wire::Request::kClearTriggers: {
+            const TriggerChoice choice = TRY(decode_trigger_choice(request.clear_triggers()));
+            return Event{ClearTriggers{id, caller, choice}};
+        }
         case wire::Request::kReboot:
             return reboot(request.reboot(), caller, id);
         case wire::Request::kJobAllocation:
@@ -322,6 +347,8 @@ bool is_for_core(const wire::Request& request) {
         case wire::Request::kExplain:
         case wire::Request::kChangeReservation:
         case wire::Request::kReboot:
+        case wire::Request::kSetTrigger:
+        case wire::Request::kClearTriggers:
             return true;
         default:
             return false;
@@ -333,6 +360,8 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
     Incoming incoming;
     if (request.body_case() == wire::Request::kSubmit) {
         incoming = TRY(submission(*request.mutable_submit(), caller, id, limits));
+    } else if (creates_nodes(request)) {
+        incoming.event = TRY(node_creation(request.update(), caller, id, limits));
     } else {
         incoming.event = TRY(simple_event(request, caller, id));
     }
@@ -346,6 +375,41 @@ static Seconds clock_difference(std::int64_t seconds) {
     return Seconds{std::clamp(seconds, -kMost, kMost)};
 }
 
+namespace {
+
+Result<Event> data_report(const wire::DataReport& report, NodeIndex node) {
+    TRY(validate_text("DataProblem", report.problem(), sizes::kWord));
+    DataReported event{node, from_wire(report.run()), {}, report.problem()};
+    if (report.saved() > 0 && report.saved() <= sizes::kSeconds)
+        event.saved = from_unix(report.saved());
+    return Event{std::move(event)};
+}
+
+}  // namespace
+static Result<Event> data_progress_from(const wire::DataProgress& report, NodeIndex node) {
+    constexpr std::uint64_t kBytes = std::uint64_t{1} << 60;
+    if (report.phase().size() > sizes::kKey)
+        return Error{ErrorCode::ProtocolError, "the phase of a stage is too long"};
+    return Event{DataProgressed{from_wire(report.run()),
+                                {.node = node,
+                                 .phase = report.phase(),
+                                 .bytes_done = std::min(report.bytes_done(), kBytes),
+                                 .bytes_total = std::min(report.bytes_total(), kBytes),
+                                 .bytes_read = std::min(report.bytes_read(), kBytes)}}};
+}
+
+static Result<Event> datasets_from(const wire::CachedData& report, NodeIndex node) {
+    if (static_cast<std::size_t>(report.sources_size()) > sizes::kDatasetCount)
+        return Error{ErrorCode::ProtocolError, "too many datasets in a cache"};
+    return Event{DataCached{node, {report.sources().begin(), report.sources().end()}}};
+}
+
+static Result<NodeUse> use_of(NodeIndex node, const std::string& bytes) {
+    NodeUse use = TRY(decode_node_use(bytes));
+    use.node = node;
+    return use;
+}
+
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
     switch (report.body_case()) {
         case wire::AgentReport::kLaunchResult: {
@@ -356,9 +420,11 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         case wire::AgentReport::kJobEnded: {
             const auto& ended = report.job_ended();
             ExitStatus exit = TRY(from_wire(ended.exit()));
+            NodeUse use = TRY(use_of(node, ended.use()));
             return Event{JobEnded{node, from_wire(ended.run()), exit,
                                   error_in(ended.has_launch_error(), ended.launch_error()),
-                                  ended.epilog_failed(), from_wire(ended.usage())}};
+                                  ended.epilog_failed(), from_wire(ended.usage()), ended.cleaning(),
+                                  std::move(use)}};
         }
         case wire::AgentReport::kStepEnded: {
             const auto& ended = report.step_ended();
@@ -366,29 +432,54 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
             return Event{StepEnded{node, from_wire(ended.run()), exit, ended.srun_lost(),
                                    from_wire(ended.usage())}};
         }
-        case wire::AgentReport::kNodeCleaned:
+        case wire::AgentReport::kNodeCleaned: {
+            NodeUse use = TRY(use_of(node, report.node_cleaned().use()));
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
-                                     report.node_cleaned().epilog_failed()}};
+                                     report.node_cleaned().epilog_failed(), std::move(use)}};
+        }
         case wire::AgentReport::kKillFailed:
             return Event{KillFailed{node, from_wire(report.kill_failed().run())}};
+        case wire::AgentReport::kData:
+            return data_report(report.data(), node);
+        case wire::AgentReport::kGpus: {
+            GpuReport gpus = TRY(decode_gpu_report(report.gpus()));
+            return Event{GpusReported{node, std::move(gpus)}};
+        }
         case wire::AgentReport::kHeartbeat:
             return Event{NodeHeartbeat{node, report.heartbeat().load(),
                                        report.heartbeat().free_memory(),
                                        clock_difference(report.heartbeat().clock_steps()),
                                        report.heartbeat().free_scratch()}};
+        case wire::AgentReport::kDataProgress:
+            return data_progress_from(report.data_progress(), node);
+        case wire::AgentReport::kCachedData:
+            return datasets_from(report.cached_data(), node);
         default:
             break;
     }
     return Error{ErrorCode::ProtocolError, "a report that this version does not know"};
 }
 
-Result<NodeRegistered> registration_from(const wire::Register& message, Time now) {
+// slurmd -Z defines one node, with the name that it registers.
+static Result<NodeConfig> dynamic_node(const wire::Register& message, const Config& config) {
+    const wire::DynamicNode& dynamic = message.dynamic();
+    TRY(validate_text("--conf", dynamic.conf(), sizes::kNodeList));
+    std::vector<NodeConfig> nodes = TRY(parse_nodes(config, dynamic.conf(), "slurmd -Z"));
+    if (nodes.size() != 1 || nodes.front().name != message.node())
+        return Error{ErrorCode::ConfigInvalid, "slurmd -Z: one node is needed, its own"};
+    return std::move(nodes.front());
+}
+
+Result<NodeRegistered> registration_from(const wire::Register& message, Time now,
+                                         const Config& config) {
     NodeRegistered event{.node = message.node()};
     event.facts = TRY(decode_facts(message.facts()));
     for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
     constexpr std::int64_t kClockMost = 1L << 40;  // far ahead of any clock
     const std::int64_t clock = std::clamp(message.clock(), std::int64_t{0}, kClockMost);
     event.clock_ahead = clock_difference(clock - to_unix(now));
+    if (message.has_dynamic())
+        event.dynamic = std::make_shared<NodeConfig>(TRY(dynamic_node(message, config)));
     return event;
 }
 

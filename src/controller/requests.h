@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "config/config.h"
 #include "controller/inbox.h"
 #include "core/event.h"
 #include "wire.pb.h"
@@ -16,6 +17,7 @@ namespace sluice {
 struct RequestLimits {
     UserId slurm_user;
     std::uint32_t script_size_max = 4u << 20;
+    const Config* config = nullptr;  // for nodes to be created; null: none can be
 };
 
 // Whether this request is for the core. Others must not be passed to incoming_from().
@@ -28,7 +30,8 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
 // A report other than Register; `node` is the node that sent it.
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node);
 // `now`: when it arrived, to compare the node's clock with.
-Result<NodeRegistered> registration_from(const wire::Register& message, Time now);
+Result<NodeRegistered> registration_from(const wire::Register& message, Time now,
+                                         const Config& config);
 
 RunId from_wire(const wire::RunId& message);
 void to_wire(const RunId& run, wire::RunId& message);

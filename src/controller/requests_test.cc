@@ -164,13 +164,13 @@ TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {
     message.set_facts(encode(NodeFacts{}));
     for (const auto& [clock, ahead] : {std::pair{1000L, 100L}, std::pair{800L, -100L}}) {
         message.set_clock(clock);
-        const auto event = registration_from(message, from_unix(900));
+        const auto event = registration_from(message, from_unix(900), Config{});
         ASSERT_TRUE(event);
         EXPECT_EQ(event->clock_ahead, Seconds{ahead});
     }
     for (std::int64_t clock : {INT64_MIN, INT64_MAX}) {  // any number may come
         message.set_clock(clock);
-        EXPECT_NE(registration_from(message, from_unix(900))->clock_ahead, Seconds{0});
+        EXPECT_NE(registration_from(message, from_unix(900), Config{})->clock_ahead, Seconds{0});
     }
 }
 

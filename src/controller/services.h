@@ -35,6 +35,7 @@ namespace sluice {
 class Accountant;
 class AccountingService;
 class Fleet;
+class LeaseKeeper;
 
 constexpr std::size_t kInFlightMost = 4 * kFrameSizeMax;  // bytes of a user's undecided requests
 
@@ -69,6 +70,7 @@ struct Services {
     InFlight in_flight{kInFlightMost};
     StatisticsBook statistics{wall_clock()};
     Fleet* fleet = nullptr;
+    const LeaseKeeper* lease = nullptr;       // null: there is one controller
     AccountingService* accounting = nullptr;  // null: slurmdbd answers
     Accountant* accountant = nullptr;
 

@@ -9,6 +9,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/limits/usage.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/question.h"
@@ -56,11 +57,12 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             enqueue(cluster, cluster.job(job->id), now);
             return;
         case TimerKind::TimeLimit:
-            if (running) on_time_limit_timer(cluster, now, *job, effects);
+            if (running && !awaits_boot(cluster, *job))
+                on_time_limit_timer(cluster, now, *job, effects);
             return;
         case TimerKind::Warn:
             if (!running || job->run.warned || !job->request->warn_signal ||
-                job->time_limit.unlimited())
+                awaits_boot(cluster, *job) || job->time_limit.unlimited())
                 return;
             // Suspended or given more time since: there is another timer.
             if (now < limit_end(*job) - job->request->warn_signal->before) return;
@@ -106,6 +108,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::TimeSlice:
         case TimerKind::UsedMinutes:
         case TimerKind::HealthCheck:
+        case TimerKind::Power:
+        case TimerKind::ResumeAfter:
+        case TimerKind::Trigger:
             return;
     }
 }
@@ -130,6 +135,12 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             on_used_minutes_timer(cluster, now, effects);
         } else if (timer.kind == TimerKind::HealthCheck) {
             on_health_timer(cluster, now, timer.subject, effects);
+        } else if (timer.kind == TimerKind::Power) {
+            on_power_timer(cluster, now, timer.subject, effects);
+        } else if (timer.kind == TimerKind::ResumeAfter) {
+            on_resume_after(cluster, now, NodeIndex{timer.subject});
+        } else if (timer.kind == TimerKind::Trigger) {
+            on_trigger_timer(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reboot) {
             reboot_timed_out(cluster, now, NodeIndex{timer.subject});
         } else {
@@ -152,6 +163,8 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     count_anew(cluster);
     watch_used_minutes(cluster, now);
     watch_health(cluster, now);
+    watch_power(cluster, now);
+    pull_triggers(cluster, now, TriggerEvent::Reconfigured);
     unpark_all(cluster, now);
     cluster.want_pass();
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
@@ -188,13 +201,17 @@ struct Dispatch {
     void operator()(const CompleteJob& e) const { on_complete_job(cluster, now, e, effects); }
     void operator()(const ShowAllocation& e) const { on_show_allocation(cluster, now, e, effects); }
     void operator()(const NodeRegistered& e) const { on_node_registered(cluster, now, e, effects); }
+    void operator()(const DataProgressed& e) const { on_data_progressed(cluster, e); }
+    void operator()(const DataCached& e) const { on_data_cached(cluster, e); }
     void operator()(const NodeHeartbeat& e) const { on_node_heartbeat(cluster, now, e, effects); }
     void operator()(const NodeDisconnected& e) const { on_node_disconnected(cluster, e); }
     void operator()(const LaunchReported& e) const { on_launch_reported(cluster, now, e, effects); }
     void operator()(const JobEnded& e) const { on_job_ended(cluster, now, e, effects); }
     void operator()(const StepEnded& e) const { on_step_ended(cluster, now, e, effects); }
     void operator()(const NodeCleaned& e) const { on_node_cleaned(cluster, now, e, effects); }
+    void operator()(const DataReported& e) const { on_data_reported(cluster, now, e); }
     void operator()(const KillFailed& e) const { on_kill_failed(cluster, now, e); }
+    void operator()(const GpusReported& e) const { on_gpus_reported(cluster, now, e, effects); }
     void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_question(cluster, now, e.request, e, effects); }
@@ -205,7 +222,13 @@ struct Dispatch {
     void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }
     void operator()(const StoodStill& e) const { on_stood_still(cluster, now, e); }
     void operator()(const JobProgramEnded& e) const { on_job_program_ended(cluster, now, e, effects); }
+    void operator()(const SetTrigger& e) const { on_set_trigger(cluster, now, e, effects); }
+    void operator()(const ClearTriggers& e) const { on_clear_triggers(cluster, e, effects); }
+    void operator()(const ServiceChanged& e) const { pull_triggers(cluster, now, e.what); }
     void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
+    void operator()(const CreateNodes& e) const { on_create_nodes(cluster, now, e, effects); }
+    void operator()(const DeleteNodes& e) const { on_delete_nodes(cluster, now, e, effects); }
+    void operator()(const PowerProgramStarted& e) const { on_power_program_started(cluster, e); }
     // clang-format on
 };
 
@@ -220,6 +243,7 @@ void apply(Cluster& cluster, Time now, const Event& event, Effects& effects) {
     std::visit(note_sender, event);
     std::visit(Dispatch{cluster, now, effects}, event);
     if (!cluster.wanted_reboots().empty()) order_reboots(cluster, now, effects);
+    if (!cluster.triggers().empty()) compare_with_triggers(cluster, now);
 }
 
 }  // namespace sluice

@@ -43,6 +43,10 @@ void shift_node(Node& node, Seconds by) {
     shift_time(node.last_seen, by);
     shift_time(node.last_busy, by);
     if (node.reboot) node.reboot->stepped += by;  // `issued` also identifies the order
+    shift_time(node.power.suspended, by);
+    shift_time(node.power.resumed, by);
+    shift_time(node.resume_after, by);
+    for (DrainedGpu& gpu : node.drained_gpus) gpu.since += by;
     node.clock_ahead -= by;
 }
 
@@ -57,6 +61,9 @@ void shift_job(Job& job, Seconds by, Time before) {
     shift_time(job.run.suspend_time, by);
     shift_time(job.run.preempt_time, by);
     shift_time(job.run.last_checkpoint, by);
+    shift_time(job.run.gpus_idle_since, by);
+    shift_time(job.run.gpu_idle_warned, by);
+    shift_time(job.run.gpu_hung_warned, by);
     for (Condition& condition : job.dependency.left) shift_time(condition.due, by);
     shift_steps(job, by);
 }
@@ -95,6 +102,7 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
     cluster.clients().shift(event.by);
     shift_time(cluster.scheduler().slice_end, event.by);
     cluster.usage().shift(event.by);
+    cluster.triggers().shift(event.by);
     cluster.shift_times(event.by);
     cluster.add_timer({now, TimerKind::Reservation, 0});
     count_anew(cluster);

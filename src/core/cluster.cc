@@ -8,6 +8,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/limits/tres.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/place/use.h"
 #include "core/schedule/priority.h"
@@ -51,6 +52,7 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     refresh_layout();
     set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
     watch_priorities(*this, now);
+    watch_power(*this, now);
 }
 
 Cluster::Cluster() = default;
@@ -80,10 +82,14 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     watch_priorities(*this, now);
 }
 
+// Nodes that are not in slurm.conf stay.
 void Cluster::build_nodes(Time now) {
     std::vector<bool> were_removed(node_count());
-    for (std::uint32_t i = 0; i < node_count(); ++i)
-        were_removed[i] = std::exchange(edit_node(NodeIndex{i})->removed, true);
+    for (std::uint32_t i = 0; i < node_count(); ++i) {
+        const Edit<Node> node = edit_node(NodeIndex{i});
+        const bool is_removed = node->config.origin == NodeOrigin::File || node->removed;
+        were_removed[i] = std::exchange(node->removed, is_removed);
+    }
     for (const NodeConfig& config : settings_->nodes) {
         auto known = node_index_.find(config.name);
         if (known == node_index_.end()) {
@@ -95,6 +101,7 @@ void Cluster::build_nodes(Time now) {
             nodes_.insert(index.value, std::move(added));
         } else {
             const Edit<Node> node = edit_node(known->second);
+            if (node->config.origin != NodeOrigin::File) mark_stored(known->second);
             node->removed = false;
             if (were_removed[known->second.value]) node_is_heard(*this, *node, now);
             configure_node(*node, config, *settings_, now);
@@ -102,13 +109,62 @@ void Cluster::build_nodes(Time now) {
     }
 }
 
+NodeIndex Cluster::add_dynamic_node(const NodeConfig& config, Time now) {
+    const auto [place, is_new] = node_index_.try_emplace(config.name, NodeIndex{node_count()});
+    const NodeIndex index = place->second;
+    Node added{.index = index};
+    configure_node(added, config, *settings_, now);
+    added.last_busy = now;
+    if (is_new) {
+        node_names_.push_back(config.name);
+        nodes_.insert(index.value, std::move(added));
+    } else {
+        CHECK(node(index).removed && node(index).jobs.empty());
+        *edit_node(index) = std::move(added);
+    }
+    touched_nodes_.insert(index.value);
+    mark_stored(index);
+    nodes_were_reweighted();
+    return index;
+}
+
+void Cluster::remove_dynamic_node(NodeIndex index) {
+    edit_node(index)->removed = true;
+    mark_stored(index);
+    nodes_were_reweighted();
+}
+
+// Whether a partition with these NodeSets has a node that is not in slurm.conf.
+static bool has_in_sets(const PartitionConfig& partition, const Settings& settings,
+                        const NodeConfig& node) {
+    const auto contains = [](const std::vector<std::string>& list, const std::string& word) {
+        return std::find(list.begin(), list.end(), word) != list.end();
+    };
+    for (const std::string& name : partition.node_sets) {
+        if (equals_ignoring_case(name, "ALL")) return true;
+        for (const NodeSetConfig& set : settings.node_sets) {
+            if (set.name != name) continue;
+            if (set.has_all || contains(set.nodes, node.name)) return true;
+            if (!set.feature.empty() && contains(node.features, set.feature)) return true;
+        }
+    }
+    return false;
+}
+
 void Cluster::order_nodes(Partition& partition) const {
     partition.nodes.clear();
     for (const std::string& name : partition.config.nodes) {
-        if (auto index = find_node(name)) partition.nodes.push_back(*index);
+        auto index = find_node(name);
+        if (index && !node(*index).removed) partition.nodes.push_back(*index);
+    }
+    for (std::uint32_t i = 0; i < node_count() && !partition.config.node_sets.empty(); ++i) {
+        const Node& each = node(NodeIndex{i});
+        if (each.removed || each.config.origin == NodeOrigin::File) continue;
+        if (has_in_sets(partition.config, *settings_, each.config))
+            partition.nodes.push_back(each.index);
     }
     std::stable_sort(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex a, NodeIndex b) {
-        return node(a).config.weight < node(b).config.weight;
+        return preference_of(node(a)) < preference_of(node(b));
     });
     partition.total_cpus = std::accumulate(
         partition.nodes.begin(), partition.nodes.end(), 0u,
@@ -116,7 +172,7 @@ void Cluster::order_nodes(Partition& partition) const {
 }
 
 void Cluster::nodes_were_reweighted() {
-    for (Partition& partition : edit_partitions()) order_nodes(partition);
+    nodes_are_unsorted_ = true;
     layout_has_changed();
 }
 
@@ -139,6 +195,7 @@ const Job& Cluster::job(JobId id) const {
 
 Edit<Job> Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
+    triggers_.note_job(id);
     return edit_shown(id);
 }
 
@@ -178,6 +235,7 @@ void Cluster::forget_job(JobId id) {
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
     facts_.forget(id);
+    triggers_.note_job(id);
     visible_change_ = true;
 }
 
@@ -217,6 +275,7 @@ Edit<Node> Cluster::edit_node(NodeIndex index) {
     Node* node = nodes_.edit(index.value);
     CHECK(node);
     touched_nodes_.insert(index.value);
+    triggers_.note_node(index);
     visible_change_ = true;
     return {*node, node_edit_};
 }
@@ -315,6 +374,12 @@ ChangedRecords Cluster::take_changes() {
     if (policy_changed_) changes.policy = policy_;
     policy_changed_ = false;
     changes.usage = usage_.take_changes();
+    for (const std::uint32_t id : triggers_.take_changed()) {
+        if (const Trigger* known = triggers_.find(id))
+            changes.triggers.push_back(*known);
+        else
+            changes.triggers_gone.push_back(id);
+    }
     changes.facts = facts_.take(*this, {changes.jobs, nodes, changes.reservations});
     changes.delivered = std::exchange(delivered_facts_, 0);
     return changes;
@@ -329,7 +394,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_.all(),
                  priority_scale_, reservations_.shared(), policy_, associations_, priorities_,
-                 next_job_id_, usage_.last_import(), damaged_});
+                 next_job_id_, usage_.last_import(), triggers_.shared(), damaged_});
 }
 
 void Cluster::set_policy(Policy policy) {
@@ -373,6 +438,9 @@ const Layout& Cluster::layout() const {
 
 void Cluster::refresh_layout() {
     if (!layout_is_old_) return;
+    if (std::exchange(nodes_are_unsorted_, false)) {
+        for (Partition& partition : edit_partitions()) order_nodes(partition);
+    }
     layout_is_old_ = false;
     scheduler_->layout = layout_of(*this);
     total_tres_ = needs_total(qos()) ? tres_of_all_nodes(*this) : Tres{};

@@ -23,6 +23,7 @@
 #include "core/interner.h"
 #include "core/job/arrays.h"
 #include "core/job/clients.h"
+#include "core/job/gpu_loads.h"
 #include "core/job/steps.h"
 #include "core/limits/associations.h"
 #include "core/limits/licenses_in_use.h"
@@ -34,6 +35,7 @@
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
 #include "core/tally.h"
+#include "core/triggers.h"
 #include "model/stored.h"
 
 namespace sluice {
@@ -59,8 +61,9 @@ struct GresPool {
         std::uint64_t count = 0, used = 0;
         bool operator==(const Part&) const = default;
     };
-    std::vector<Part> parts;  // shard, mps: of each GPU of the type
-    bool one_gpu = false;     // parts: of one GPU of the node at a time
+    std::vector<Part> parts;    // shard, mps: of each GPU of the type
+    bool one_gpu = false;       // parts: of one GPU of the node at a time
+    std::vector<bool> drained;  // by device: out of service; empty: none
     bool operator==(const GresPool&) const = default;
 };
 
@@ -83,6 +86,10 @@ struct Node {
     std::string comment;
     bool removed = false;          // no longer in slurm.conf
     std::optional<Reboot> reboot;  // core/node/reboot.cc
+    Power power;                   // core/node/power.cc
+    std::optional<Time> resume_after;
+    std::string registered_address;                 // of a CLOUD or dynamic node, while it is up
+    std::string address_by_hand, hostname_by_hand;  // changed with scontrol
 
     std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
@@ -99,12 +106,25 @@ struct Node {
     std::optional<std::uint32_t> weight_by_hand;
     std::optional<std::vector<std::string>> features_by_hand;
     std::optional<std::string> gres_by_hand;
+    std::vector<GresDevices> devices;           // of a dynamic node, as last reported
+    std::vector<DrainedGpu> drained_gpus = {};  // get no new jobs (core/node/gpus.cc)
 };
 
+// Nodes are used in this order: by weight, and those that are switched on first.
+std::uint64_t preference_of(const Node& node);
 // The base state and flags that are shown, including use by jobs.
 NodeBase node_base(const Node& node);
 std::uint32_t node_flags(const Node& node);
+struct Partition;
+// SuspendTime of a node: its own, else the longest of its partitions, else the cluster's.
+TimeLimit suspend_time_of(const Node& node, const std::vector<Partition>& partitions,
+                          const Settings& settings);
+// As changed by scontrol, or where a CLOUD or dynamic node has registered from, or as configured.
+const std::string& address_of(const Node& node);
+const std::string& hostname_of(const Node& node);
 StoredNode stored_form(const Node& node);
+bool is_cloud(const Node& node);       // State=CLOUD
+bool is_dynamic(const Node& node);     // no NodeName line has it, and it was not deleted
 bool clock_differs(const Node& node);  // so much that it would refuse orders
 bool may_take_jobs(
     const Node& node);  // registered, connected or recently so, not down, not draining
@@ -141,6 +161,7 @@ struct Snapshot {
     PriorityTable priorities;  // only those newer than the records
     std::uint32_t next_job_id = 0;
     std::uint64_t last_import = 0;  // of usage: UsageImport
+    std::shared_ptr<const std::vector<Trigger>> triggers;
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
 };
 
@@ -166,6 +187,9 @@ enum class TimerKind : std::uint8_t {
     Configure,
     HealthCheck,
     StepLimit,
+    Power,
+    ResumeAfter,
+    Trigger,
 };
 
 struct Timer {
@@ -173,6 +197,13 @@ struct Timer {
     TimerKind kind = TimerKind::Begin;
     std::uint32_t subject = 0;  // job id or node index
     auto operator<=>(const Timer&) const = default;
+};
+
+// When nodes are looked at for power saving (core/node/power.cc).
+struct PowerWatch {
+    bool is_regular = false;  // every power_save_interval
+    bool is_wanted = false;   // once more, soon
+    std::optional<Time> last;
 };
 
 // What a scheduling pass is wanted for.
@@ -233,7 +264,10 @@ public:
     const Partition* find_partition(std::string_view name) const;
     const Partition* default_partition() const;
     std::vector<Partition>& edit_partitions();
-    void nodes_were_reweighted();  // partitions sort their nodes again
+    void nodes_were_reweighted();  // partitions sort their nodes again, before the next pass
+    // A node that no NodeName line has. It replaces one of that name that was removed.
+    NodeIndex add_dynamic_node(const NodeConfig& config, Time now);
+    void remove_dynamic_node(NodeIndex index);
     // slurm.conf was read again: node indexes of known names stay.
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
@@ -261,6 +295,8 @@ public:
     Steps& steps() { return steps_; }
     const Steps& steps() const { return steps_; }
 
+    GpuLoads& gpu_loads() { return gpu_loads_; }
+
     LicensesInUse& licenses() { return licenses_; }
     const LicensesInUse& licenses() const { return licenses_; }
     LimitBook& limits() { return limits_; }
@@ -268,6 +304,10 @@ public:
     // What associations and QOS have used (core/limits/usage.h).
     UsageBook& usage() { return usage_; }
     const UsageBook& usage() const { return usage_; }
+
+    TriggerBook& triggers() { return triggers_; }
+    const TriggerBook& triggers() const { return triggers_; }
+    void triggers_changed() { visible_change_ = true; }  // for readers
 
     void add_timer(Timer timer) { timers_.insert(timer); }
     void shift_times(Seconds by);  // the clock was set; not timers by the wall clock
@@ -324,6 +364,8 @@ public:
     bool depends_on_users() const { return depends_on_users_; }
     void now_depends_on_users() { depends_on_users_ = true; }
 
+    PowerWatch& power_watch() { return power_watch_; }
+
     // Nodes whose reboot is requested and not ordered yet.
     const std::set<NodeIndex>& wanted_reboots() const { return wanted_reboots_; }
     void want_reboot(NodeIndex node) { wanted_reboots_.insert(node); }
@@ -362,6 +404,7 @@ private:
     std::unordered_map<std::string, JobId> submissions_;  // by idempotency key
     bool depends_on_users_ = false;
     std::set<NodeIndex> wanted_reboots_;
+    PowerWatch power_watch_;
     std::shared_ptr<const FairShare> fair_share_ = std::make_shared<FairShare>();
     std::optional<Time> priorities_due_;
     std::unique_ptr<WaitingJobs> waiting_;
@@ -369,6 +412,7 @@ private:
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;
     bool layout_is_old_ = true;
+    bool nodes_are_unsorted_ = false;
     Tres total_tres_;
     Interner<JobTerms> terms_;
     Interner<PackedDetails> details_;
@@ -390,9 +434,11 @@ private:
     Arrays arrays_;
     Clients clients_;
     Steps steps_;
+    GpuLoads gpu_loads_;
     LicensesInUse licenses_;
     LimitBook limits_;
     UsageBook usage_;
+    TriggerBook triggers_;
     std::shared_ptr<const Policy> policy_;
     std::shared_ptr<const AssociationTree> associations_;
     std::uint64_t associations_version_ = 0;

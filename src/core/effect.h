@@ -79,6 +79,7 @@ struct SignalJob {
     bool if_handled =
         false;  // only to processes of the script that handle it, as it would end the others
     std::string message = {};  // instead of a signal: for the standard error
+    bool stack_dump = false;   // with a message: the stacks of its processes follow it
 };
 
 struct TerminateJob {
@@ -116,6 +117,21 @@ struct RunJobProgram {
     std::shared_ptr<const Job> job;  // as it was then
 };
 
+// A job whose nodes are switched on, for SLURM_RESUME_FILE.
+struct ResumedFor {
+    std::shared_ptr<const Job> job;
+    std::vector<std::string> nodes;
+};
+
+// SuspendProgram, ResumeProgram or ResumeFailProgram with these nodes. That it runs is reported by
+// PowerProgramStarted.
+struct RunPowerProgram {
+    PowerProgram program = PowerProgram::Suspend;
+    std::vector<std::string> nodes;
+    Seconds limit{0};  // how long it may run
+    std::vector<ResumedFor> jobs = {};
+};
+
 // To the job's --mail-user, or its owner. Sent at most once: not repeated after a crash.
 struct SendMail {
     MailType type = MailType::End;
@@ -125,8 +141,15 @@ struct SendMail {
     std::optional<TaskEndings> tasks = {};  // of an array that has ended
 };
 
-using Effect = std::variant<Reply, LaunchBatch, PrepareJob, SignalJob, TerminateJob, NodeAnswered,
-                            RebootNode, SendMail, RunJobProgram, CheckHealth>;
+// The program of a trigger, once: not again after a crash.
+struct RunTrigger {
+    Trigger trigger;
+    std::string subject;  // its argument: nodes, a job, or a text for a service
+};
+
+using Effect =
+    std::variant<Reply, LaunchBatch, PrepareJob, SignalJob, TerminateJob, NodeAnswered, RebootNode,
+                 SendMail, RunJobProgram, CheckHealth, RunPowerProgram, RunTrigger>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

@@ -15,11 +15,13 @@
 #include "base/result.h"
 #include "core/settings.h"
 #include "model/filter.h"
+#include "model/gpu_report.h"
 #include "model/job.h"
 #include "model/job_change.h"
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/reservation.h"
+#include "model/trigger.h"
 
 namespace sluice {
 
@@ -75,6 +77,20 @@ struct ControlJobs {
     Caller caller;
     JobVerb verb = JobVerb::Hold;
     std::vector<JobRef> jobs;
+    bool special_exit = false;  // RequeueHold: shown as SPECIAL_EXIT
+};
+
+// strigger --set, --clear (core/triggers.h).
+struct SetTrigger {
+    RequestId request;
+    Caller caller;
+    TriggerRequest demand;
+};
+
+struct ClearTriggers {
+    RequestId request;
+    Caller caller;
+    TriggerChoice choice;
 };
 
 struct UpdateJob {
@@ -130,6 +146,7 @@ struct StepDemand {
     std::optional<std::uint32_t> resv_ports = {};  // 0: as many as a node has tasks
     std::optional<std::uint32_t> ntasks_per_core = {}, ntasks_per_socket = {};
     std::string container = {};  // as Step has it
+    std::string container_id = {};
     std::string key = {};  // a repeated request with the same key gets the same step; empty: none
 };
 
@@ -191,13 +208,28 @@ struct RebootNodes {
     std::string reason;
 };
 
+// scontrol create and delete NodeName=.
+struct CreateNodes {
+    RequestId request;
+    Caller caller;
+    std::vector<NodeConfig> nodes;
+};
+
+struct DeleteNodes {
+    RequestId request;
+    Caller caller;
+    std::vector<std::string> nodes;
+};
+
 // ---- from nodes
 
 struct NodeRegistered {
     std::string node;
     NodeFacts facts;
     std::vector<RunId> running;
-    Seconds clock_ahead{0};  // relative to the controller's clock
+    Seconds clock_ahead{0};                               // relative to the controller's clock
+    std::shared_ptr<const NodeConfig> dynamic = nullptr;  // slurmd -Z: what it says that it is
+    std::string address = {};                             // where it connects from
 };
 
 struct NodeHeartbeat {
@@ -208,10 +240,28 @@ struct NodeHeartbeat {
     Megabytes free_scratch = 0;
 };
 
+// How far a node is with the data that a job needs before it starts.
+struct DataProgressed {
+    RunId run;
+    DataProgress progress;
+};
+
+// All datasets that are in the cache of a node now: NodeFacts::datasets.
+struct DataCached {
+    NodeIndex node;
+    std::vector<std::uint64_t> datasets;
+};
+
 // PrologSlurmctld of this run has ended.
 struct JobProgramEnded {
     RunId run;
     bool failed = false;
+};
+
+// SuspendProgram or ResumeProgram runs for these nodes.
+struct PowerProgramStarted {
+    PowerProgram program = PowerProgram::Suspend;
+    std::vector<std::string> nodes;
 };
 
 // The connection to a node broke. The node is not lost yet: that takes SlurmdTimeout.
@@ -231,7 +281,9 @@ struct JobEnded {
     ExitStatus exit;
     std::optional<Error> launch_error;
     bool epilog_failed = false;
-    Usage usage = {};  // of the batch script
+    Usage usage = {};          // of the batch script
+    bool is_cleaning = false;  // something of the job is still there: its end is reported again
+    NodeUse use = {};
 };
 
 struct StepEnded {
@@ -246,12 +298,27 @@ struct NodeCleaned {
     NodeIndex node;
     RunId run;
     bool epilog_failed = false;
+    NodeUse use = {};
 };
 
 // Processes of the run could not be killed. Its end is reported nevertheless.
 struct KillFailed {
     NodeIndex node;
     RunId run;
+};
+
+// A synchronisation of --sync has ended, or the scratch directory of the run is too large.
+struct DataReported {
+    NodeIndex node;
+    RunId run;
+    std::optional<Time> saved = {};  // when its newest saved checkpoint was written
+    std::string problem = {};
+};
+
+// After each sample of its GPUs.
+struct GpusReported {
+    NodeIndex node;
+    GpuReport report;
 };
 
 // ---- from the shell
@@ -266,6 +333,11 @@ struct StoodStill {
 // The controller's wall clock was set: the time of this event is by the new clock.
 struct ClockStepped {
     Seconds by{0};  // negative: back
+};
+
+// A controller or a database has failed, or works again: for triggers.
+struct ServiceChanged {
+    TriggerEvent what = TriggerEvent::SlurmdbdFailed;
 };
 
 // Facts up to this number are in the accounting database (core/facts.h).
@@ -290,12 +362,12 @@ struct Reconfigure {
     std::shared_ptr<const Settings> settings;
 };
 
-using Event =
-    std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
-                 CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
-                 NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
-                 KillFailed, Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes,
-                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged, JobProgramEnded,
-                 UsageImported>;
+using Event = std::variant<
+    SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition, CreateStep, WaitJob,
+    RequestDropped, CompleteJob, ShowAllocation, NodeRegistered, NodeHeartbeat, DataProgressed,
+    DataCached, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned, KillFailed,
+    Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, ClockStepped, StoodStill,
+    FactsDelivered, PolicyChanged, JobProgramEnded, UsageImported, DataReported, CreateNodes,
+    DeleteNodes, PowerProgramStarted, GpusReported, SetTrigger, ClearTriggers, ServiceChanged>;
 
 }  // namespace sluice

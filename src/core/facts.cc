@@ -40,6 +40,7 @@ std::size_t accounted_hash(const Job& job) {
     add(reinterpret_cast<std::uintptr_t>(job.run.allocation.get()));
     add_text(job.partition);
     add_text(job.admin_comment);
+    add(job.run.node_use.size());
     add(job.time_limit.unlimited() ? -1 : job.time_limit.length().count());
     add(job.array_tasks.size());
     for (const ExitStatus& exit : {job.run.exit, job.run.derived_exit})
@@ -104,6 +105,7 @@ void add_run(const Cluster& cluster, const Job& job, const Partition* partition,
     fact.nodes_requested = static_cast<std::uint32_t>(fact.tres_requested["node"]);
     if (run.start_time) fact.flags = run.overtook ? kStartedByBackfill : kStartedByMain;
     if (run.launched) fact.flags |= kStartReceived;
+    if (const GpuSummary gpus = summary_of(run.node_use); gpus.gpus > 0) fact.gpu_use = gpus;
     if (!run.allocation) return;
     fact.tres_allocated = tres_of(*run.allocation);
     if (partition) {

@@ -91,6 +91,20 @@ Broken node_broken(const Node& node, const NodeHeld& held) {
     return {};
 }
 
+Broken power_broken(const Cluster& cluster, const Node& node) {
+    if (node.power.state == PowerState::Up) return {};
+    for (JobId id : node.jobs) {
+        const Job& job = cluster.job(id);
+        if (node.power.state == PowerState::PoweringDown)
+            return fmt::format("job {} has node {}, which is being switched off", id.value,
+                               node.config.name);
+        if (is_live(job) && !is_configuring(job))
+            return fmt::format("job {} runs on node {}, which is switched off", id.value,
+                               node.config.name);
+    }
+    return {};
+}
+
 Broken nodes_broken(const Cluster& cluster) {
     std::vector<NodeHeld> held(cluster.node_count());
     Broken broken;
@@ -100,6 +114,8 @@ Broken nodes_broken(const Cluster& cluster) {
     });
     for (std::uint32_t i = 0; i < cluster.node_count() && !broken; ++i)
         broken = node_broken(cluster.node(NodeIndex{i}), held[i]);
+    for (std::uint32_t i = 0; i < cluster.node_count() && !broken; ++i)
+        broken = power_broken(cluster, cluster.node(NodeIndex{i}));
     return broken;
 }
 
@@ -124,6 +140,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     if (Broken broken = cluster.arrays().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.steps().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.clients().broken(cluster.jobs())) return broken;
+    if (Broken broken = cluster.triggers().broken()) return broken;
     return cluster.reservation_table().broken(cluster.node_count());
 }
 

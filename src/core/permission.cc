@@ -71,6 +71,9 @@ constexpr Permission kPermissions[] = {
         ErrorCode::AccessDenied, "slurmd must run as root or SlurmUser"},
     {Action::ExceedRateLimit,       "exceed the rate limit",  "-     -     -     -     y     y",
         ErrorCode::RateLimited},
+    {Action::SetJobTrigger,         "set trigger of job",     "-     y     y     y     y     y"},
+    {Action::SetTrigger,            "set trigger",            "y     y     y     y     y     y"},
+    {Action::ClearTrigger,          "clear trigger",          "-     y     -     -     y     y"},
 };
 // clang-format on
 

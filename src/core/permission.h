@@ -61,8 +61,11 @@ enum class Action : std::uint8_t {
     Shutdown,
     SpeakForNode,  // register as slurmd
     ExceedRateLimit,
+    SetJobTrigger,  // strigger --set --jobid
+    SetTrigger,     // of nodes and daemons
+    ClearTrigger,   // that another user has set: `owner` is the user who did
 };
-inline constexpr std::size_t kActionCount = static_cast<std::size_t>(Action::ExceedRateLimit) + 1;
+inline constexpr std::size_t kActionCount = static_cast<std::size_t>(Action::ClearTrigger) + 1;
 
 std::string_view name_of(Action action);
 bool may(Role role, Action action);

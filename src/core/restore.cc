@@ -12,6 +12,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/limits/usage.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/place/pools.h"
 #include "core/place/use.h"
@@ -130,6 +131,50 @@ void restore_grants(Cluster& cluster, const Job& job, Time now) {
     await_salloc(cluster, now, job);
 }
 
+// A program that was not started before the controller ended is started again. A node without a
+// record of its power is as configured.
+Power restored_power(const StoredNode& saved, const Power& configured) {
+    if (!saved.power) return configured;
+    Power power = *saved.power;
+    if (power.started || power.state == PowerState::Up) return power;
+    if (power.state == PowerState::PoweringDown) {
+        power.state = PowerState::Up;
+        power.wanted_down = true;
+    } else if (power.state == PowerState::PoweringUp) {
+        power.state = PowerState::Down;
+        power.wanted_up = true;
+    }
+    return power;
+}
+
+void restore_node(Cluster& cluster, const StoredNode& saved, Time now) {
+    auto index = cluster.find_node(saved.name);
+    if (!index && saved.dynamic) index = cluster.add_dynamic_node(*saved.dynamic, now);
+    if (!index) return;
+    const Edit<Node> node = cluster.edit_node(*index);
+    node->admin_flags = saved.admin_flags;
+    node->down = saved.down;
+    node->reason = saved.reason;
+    node->reason_time = saved.reason_time;
+    node->reason_user = saved.reason_user;
+    node->comment = saved.comment;
+    node->weight_by_hand = saved.weight;
+    node->features_by_hand = saved.features;
+    node->gres_by_hand = saved.gres;
+    node->address_by_hand = saved.address;
+    node->hostname_by_hand = saved.hostname;
+    node->devices = saved.devices;
+    node->resume_after = saved.resume_after;
+    if (saved.resume_after)
+        cluster.add_timer({*saved.resume_after, TimerKind::ResumeAfter, index->value});
+    node->power = restored_power(saved, node->power);
+    keep_changes_by_hand(*node);
+    node->drained_gpus = saved.drained_gpus;
+    configure_gres(*node, cluster.settings());
+    node->reboot = saved.reboot;
+    watch_reboot(cluster, *index);
+}
+
 }  // namespace
 
 void Cluster::restore_damaged(const StoredState& stored, Time now) {
@@ -148,26 +193,10 @@ void Cluster::restore_damaged(const StoredState& stored, Time now) {
 
 void Cluster::restore(const StoredState& stored, Time now) {
     next_job_id_ = std::max(next_job_id_, stored.next_job_id);
-    for (const StoredNode& saved : stored.nodes) {
-        auto index = find_node(saved.name);
-        if (!index) continue;
-        const Edit<Node> node = edit_node(*index);
-        node->admin_flags = saved.admin_flags;
-        node->down = saved.down;
-        node->reason = saved.reason;
-        node->reason_time = saved.reason_time;
-        node->reason_user = saved.reason_user;
-        node->comment = saved.comment;
-        node->weight_by_hand = saved.weight;
-        node->features_by_hand = saved.features;
-        node->gres_by_hand = saved.gres;
-        keep_changes_by_hand(*node);
-        if (node->gres_by_hand) configure_gres(*node, *settings_);
-        node->reboot = saved.reboot;
-        watch_reboot(*this, *index);
-    }
+    for (const StoredNode& saved : stored.nodes) restore_node(*this, saved, now);
     restore_damaged(stored, now);
     nodes_were_reweighted();
+    refresh_layout();
     for (Reservation reservation : stored.reservations) {
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
@@ -196,6 +225,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         recall_news(*this, added);
     }
     usage_.restore(stored.usage);
+    triggers_.restore(stored.triggers);
     reset_usage_if_asked(*this, now);
     arrays_.forget_news_if([&](JobId array) { return is_array_over(*this, array); });
     restore_dependencies(*this, now);
@@ -210,6 +240,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
     count_anew(*this);
     watch_used_minutes(*this, now);
     watch_health(*this, now);
+    watch_power(*this, now);
+    recall_triggers(*this, now);
     want_pass();
 }
 

@@ -113,6 +113,27 @@ struct PrologRules {
     bool operator==(const PrologRules&) const = default;
 };
 
+// SuspendExcNodes: so many of these nodes stay on.
+struct PowerException {
+    std::vector<std::string> nodes;
+    std::optional<std::uint32_t> count;  // absent: all of them
+    bool operator==(const PowerException&) const = default;
+};
+
+struct PowerSettings {
+    bool enabled = false;  // SuspendProgram and ResumeProgram are there
+    bool has_resume_fail_program = false;
+    TimeLimit suspend_time;  // of nodes whose partitions have none
+    Seconds suspend_timeout{30};
+    std::uint32_t suspend_rate = 60, resume_rate = 300;  // nodes per minute; 0: no limit
+    Seconds interval{10}, min_interval{0};               // power_save_interval
+    std::vector<PowerException> except_nodes;
+    std::vector<std::string> except_partitions;
+    std::uint32_t except_states = 0;  // NodeFlag
+    bool except_down = false;         // SuspendExcStates=DOWN
+    bool idle_on_suspend = false;     // idle_on_node_suspend
+};
+
 // From the first to the last.
 struct PortRange {
     std::uint16_t first = 0, last = 0;
@@ -176,7 +197,10 @@ struct Settings {
     Seconds resv_over_run{0};      // how long jobs may run after the end of their reservation
     Seconds max_switch_wait{300};  // --switches waits no longer
     std::string reboot_program;    // run by slurmd; empty: nodes cannot be rebooted
-    Seconds resume_timeout{60};    // how long a reboot may take
+    Seconds resume_timeout{60};    // how long a reboot or ResumeProgram with the boot may take
+    PowerSettings power;
+    std::vector<NodeSetConfig> node_sets;
+    std::uint32_t max_node_count = 0;                                   // with dynamic nodes
     bool has_controller_prolog = false, has_controller_epilog = false;  // PrologSlurmctld
     std::uint32_t max_batch_requeue = 5;  // restarts of a job whose PrologSlurmctld fails
     Seconds complete_wait{0};             // for completing jobs, before others are started

@@ -71,6 +71,7 @@ struct AccountedJob {
     std::uint32_t flags = 0;                    // AccountedFlag
     bool is_batch = false;                      // has a .batch step
     std::string script_hash, environment_hash;  // AccountingStoreFlags; in the script table
+    std::optional<GpuSummary> gpu_use;          // of the nodes that have reported
     bool operator==(const AccountedJob&) const = default;
 };
 

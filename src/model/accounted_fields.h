@@ -55,7 +55,8 @@ inline constexpr auto kFields<AccountedJob> = fields<AccountedJob>(
     field(52, "output", &AccountedJob::std_out, kAnyText),
     field(53, "error", &AccountedJob::std_err, kAnyText), field(54, "flags", &AccountedJob::flags),
     field(55, "batch", &AccountedJob::is_batch), field(56, "script", &AccountedJob::script_hash),
-    field(57, "environment", &AccountedJob::environment_hash));
+    field(57, "environment", &AccountedJob::environment_hash),
+    field(200, "GPU use", &AccountedJob::gpu_use));
 
 template <>
 inline constexpr auto kFields<AccountedStep> = fields<AccountedStep>(

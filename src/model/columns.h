@@ -116,6 +116,15 @@ enum class JobColumn : std::uint16_t {
     PriorityFactors =
         200,          // (t) a line per partition, see model/priority.h; empty: it has none to show
     Container = 340,  // (t) a bundle or an image
+    Sync = 450,       // (t) --sync, a line each
+    DataProblem = 451,  // (t) what last went wrong with its files on a node
+    StageIn = 330,      // (t) as asked for: "/data/a:a,/data/b:b,stream"
+    StageState,         // (t) "STAGING", "READY"; empty: nothing to stage, or not started
+    StageBytes,         // on all nodes together; absent: as StageState
+    StageTotal,         // absent: not known yet
+    StageRead,          // from the source, by all nodes; absent: as StageState
+    GpuState = 500,     // (t) "IDLE" or "HUNG": it was warned
+    GpusIdleSince,      // absent: they are used
 };
 
 enum class NodeColumn : std::uint16_t {
@@ -155,9 +164,13 @@ enum class NodeColumn : std::uint16_t {
     Comment,    // (t)
     CoreSpecCount,
     MemSpecLimit,
-    Reservation,  // (t) the active one on this node
-    NextState,    // AfterReboot, of a node with a requested reboot
-    FreeScratch,  // MB; absent: never registered
+    Reservation,        // (t) the active one on this node
+    NextState,          // AfterReboot, of a node with a requested reboot
+    FreeScratch,        // MB; absent: never registered
+    ResumeAfter,        // absent: none
+    SuspendTime,        // seconds, kUnlimited
+    GresDrained = 500,  // (t) "gpu:0,3"
+    GresDrainReason,    // (t) "gpu:0: XID 79, ..."
 };
 
 enum class PartitionColumn : std::uint16_t {
@@ -201,6 +214,11 @@ enum class PartitionColumn : std::uint16_t {
     JobDefaults,         // (t)
     Tres,                // (t)
     TresBillingWeights,  // (t)
+    ResumeTimeout,       // absent: the cluster's
+    SuspendTimeout,      // likewise
+    SuspendTime,         // likewise; kUnlimited
+    PowerDownOnIdle,
+    GpuPolicy = 500,  // (t) "GpuIdleWarn=00:30:00 GpuIdlePercent=5 ..."; empty: none
 };
 
 enum class StepColumn : std::uint16_t {

@@ -97,6 +97,9 @@ constexpr Row kRows[] = {
     {ErrorCode::RateLimited,           "Too many requests, try again later"},
     {ErrorCode::InvalidSampling,       "Invalid accounting frequency requested"},
     {ErrorCode::AccountingBusy,        "The accounting data was changed meanwhile, try again"},
+    {ErrorCode::InStandby,             "Slurm backup controller in standby mode"},
+    {ErrorCode::DataUnavailable,       "Data of the job is not available"},
+    {ErrorCode::DuplicateTrigger,      "Duplicate event trigger"},
 };
 // clang-format on
 
@@ -104,7 +107,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::AccountingBusy) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::DuplicateTrigger) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

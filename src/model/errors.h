@@ -96,6 +96,9 @@ enum class ErrorCode : unsigned short {
     RateLimited,            // too many requests or bytes of this user: ask again after a pause
     InvalidSampling,        // --acctg-freq
     AccountingBusy,         // another writer has changed the accounting policy meanwhile
+    InStandby,              // of a controller that is not the active one; detail says which is
+    DataUnavailable,   // data that the job needs before it starts (--stage-in); the detail says why
+    DuplicateTrigger,  // strigger --set
 };
 
 // Whether a failed launch is the node's fault, so that the job may run on another one. All other

@@ -32,6 +32,11 @@ struct JobDetails {
     std::string extra;            // any text, for the site
     std::string container;        // --container: an OCI bundle; --container-image: the image
     std::string container_setup;  // of an image: model/container_setup.h; empty: a bundle, or none
+    std::string stage_in;         // --stage-in: model/stage_in.h; empty: none
+    std::string container_id;     // --container-id; empty: we choose
+    std::string x11;              // of a batch script: model/batch_x11.h; empty: no display
+
+    std::string sync;  // --sync, a line each: model/checkpoint_sync.h
 
     bool operator==(const JobDetails&) const = default;
 };
@@ -54,7 +59,10 @@ inline constexpr auto kFields<JobDetails> = fields<JobDetails>(
     field(73, "extra", &JobDetails::extra),
     field(240, "container", &JobDetails::container, bytes_at_most(sizes::kPath)),
     field(241, "container-mounts", &JobDetails::container_setup,
-          bytes_at_most(sizes::kContainerSetup)));
+          bytes_at_most(sizes::kContainerSetup)),
+    field(245, "sync", &JobDetails::sync, bytes_at_most(sizes::kSync)),
+    field(230, "stage-in", &JobDetails::stage_in, bytes_at_most(sizes::kStageIn)),
+    field(250, "container-id", &JobDetails::container_id), field(251, "x11", &JobDetails::x11));
 
 class PackedDetails {
 public:

@@ -16,6 +16,7 @@ struct Row {
     std::string_view name;
     std::string_view word;
     bool in_all = false;
+    bool is_word = true;  // of --mail-type
 };
 
 // Compat: listed in this order, whatever was typed.
@@ -31,6 +32,8 @@ constexpr Row kRows[] = {
     {MailType::TimeLimit80, "TIME_LIMIT_80", "Reached 80% of time limit"},
     {MailType::TimeLimit90, "TIME_LIMIT_90", "Reached 90% of time limit"},
     {MailType::TimeLimit, "TIME_LIMIT", "Reached time limit"},
+    {MailType::GpusIdle, "", "Idle GPUs", false, false},
+    {MailType::GpusHung, "", "Hung", false, false},
 };
 
 const Row& row_of(MailType type) {
@@ -38,6 +41,7 @@ const Row& row_of(MailType type) {
 }
 
 bool names(std::string_view types, const Row& row) {
+    if (!row.is_word) return false;
     const auto words = split(types, ',');
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
         return equals_ignoring_case(word, row.name) ||

@@ -24,6 +24,9 @@ enum class MailType : std::uint8_t {
     TimeLimit80,
     TimeLimit90,
     TimeLimit,
+    // Sent in any case (core/job/gpu_policy.h): no words of --mail-type.
+    GpusIdle,
+    GpusHung,
 };
 
 // "end,ALL" as it is stored and shown: "INVALID_DEPEND,BEGIN,END,...". Nothing: an unknown word.

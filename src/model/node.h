@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "model/job.h"
+#include "model/power.h"
 #include "model/quantity.h"
 #include "model/states.h"
 
@@ -55,6 +56,8 @@ struct NodeConfig {
         "UNKNOWN";  // State= as written, upper case: UNKNOWN DOWN DRAIN FUTURE CLOUD ...
     std::string reason;
     std::string comment;
+    std::optional<TimeLimit> suspend_time;  // SuspendTime=; absent: as its partitions say
+    NodeOrigin origin = NodeOrigin::File;
     bool operator==(const NodeConfig&) const = default;
 };
 
@@ -78,6 +81,7 @@ struct NodeFacts {
     Time boot_time;
     Time slurmd_start_time;
     std::vector<GresDevices> gres;
+    std::vector<std::uint64_t> datasets;  // in its cache: source_hash() of model/stage_in.h
     std::string problem;  // why slurmd says that no jobs must run there; empty: no problem
     bool operator==(const NodeFacts&) const = default;
 };
@@ -95,7 +99,19 @@ struct Reboot {
 };
 
 // State= of scontrol update NodeName=.
-enum class NodeCommand : std::uint8_t { CancelReboot, Down, Drain, Fail, Idle, Resume, Undrain };
+enum class NodeCommand : std::uint8_t {
+    CancelReboot,
+    Down,
+    Drain,
+    Fail,
+    Idle,
+    Resume,
+    Undrain,
+    PowerDown,
+    PowerDownAsap,
+    PowerDownForce,
+    PowerUp
+};
 std::string_view print(NodeCommand command);  // "CANCEL_REBOOT"
 
 // scontrol update NodeName=. Absent members stay as they are.
@@ -105,7 +121,10 @@ struct NodeChange {
     std::optional<std::string> comment;
     std::optional<std::uint32_t> weight;
     std::optional<std::vector<std::string>> features;
-    std::optional<std::string> gres;  // "gpu:a40:2,bandwidth:4G"
+    std::optional<std::string> gres;        // "gpu:a40:2,bandwidth:4G"
+    std::optional<TimeLimit> resume_after;  // unlimited: -1, no longer
+    std::optional<std::string> address, hostname;
+    std::optional<std::string> gres_drain, gres_resume;  // "gpu:0-1,3"
     bool operator==(const NodeChange&) const = default;
 };
 
@@ -122,6 +141,12 @@ struct StoredNode {
     std::optional<std::vector<std::string>> features;
     std::optional<std::string> gres;
     std::optional<Reboot> reboot;
+    std::optional<Power> power;         // absent: it is as in the beginning
+    std::optional<Time> resume_after;   // ResumeAfter=: when it returns to service
+    std::string address, hostname;      // as changed by scontrol; empty: as configured
+    std::optional<NodeConfig> dynamic;  // of a node that no NodeName line has
+    std::vector<GresDevices> devices;   // of that node
+    std::vector<DrainedGpu> drained_gpus;
     bool operator==(const StoredNode&) const = default;
 };
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "model/fields.h"
+#include "model/gpu_use_fields.h"
+#include "model/job_fields.h"
 #include "model/node.h"
 #include "model/sizes.h"
 
@@ -40,6 +42,7 @@ inline constexpr auto kFields<NodeFacts> = fields<NodeFacts>(
     field(15, "boot time", &NodeFacts::boot_time),
     field(16, "start time", &NodeFacts::slurmd_start_time),
     field(17, "gres", &NodeFacts::gres, entries_at_most(sizes::kNodeCount)),
+    field(31, "datasets", &NodeFacts::datasets, entries_at_most(sizes::kDatasetCount)),
     field(18, "problem", &NodeFacts::problem, bytes_at_most(sizes::kGenerated)));
 
 template <>
@@ -48,6 +51,41 @@ inline constexpr auto kFields<Reboot> = fields<Reboot>(
     field(2, "drained for the reboot", &Reboot::drained),
     field(3, "reason of the reboot", &Reboot::reasoned), field(4, "reboot", &Reboot::issued),
     field(5, "boot id", &Reboot::boot_id), derived(&Reboot::stepped));
+
+template <>
+inline constexpr auto kFields<Power> = fields<Power>(
+    field(1, "power state", &Power::state, at_most(PowerState::PoweringUp)),
+    field(2, "power down", &Power::suspended), field(3, "power up", &Power::resumed),
+    field(4, "program", &Power::started), field(5, "POWER_DOWN", &Power::wanted_down),
+    field(6, "POWER_UP", &Power::wanted_up), field(7, "POWER_DOWN_ASAP", &Power::drained),
+    field(8, "boot id", &Power::boot_id), field(9, "start time", &Power::slurmd_start));
+
+template <>
+inline constexpr auto kFields<NodeConfig> = fields<NodeConfig>(
+    field(1, "NodeName", &NodeConfig::name), field(2, "NodeHostname", &NodeConfig::hostname),
+    field(3, "NodeAddr", &NodeConfig::address), field(4, "Port", &NodeConfig::port),
+    field(5, "CPUs", &NodeConfig::cpus, at_most(sizes::kNodeCount)),
+    field(6, "Boards", &NodeConfig::boards, at_most(sizes::kNodeCount)),
+    field(7, "Sockets", &NodeConfig::sockets, at_most(sizes::kNodeCount)),
+    field(8, "CoresPerSocket", &NodeConfig::cores_per_socket, at_most(sizes::kNodeCount)),
+    field(9, "ThreadsPerCore", &NodeConfig::threads_per_core, at_most(sizes::kNodeCount)),
+    field(10, "RealMemory", &NodeConfig::real_memory, at_most(sizes::kAmount)),
+    field(11, "MemSpecLimit", &NodeConfig::mem_spec_limit, at_most(sizes::kAmount)),
+    field(12, "CoreSpecCount", &NodeConfig::core_spec_count, at_most(sizes::kNodeCount)),
+    field(13, "CpuSpecList", &NodeConfig::cpu_spec_list, entries_at_most(sizes::kNodeCount)),
+    field(14, "TmpDisk", &NodeConfig::tmp_disk, at_most(sizes::kAmount)),
+    field(15, "Weight", &NodeConfig::weight),
+    field(16, "Features", &NodeConfig::features, entries_at_most(sizes::kNameCount)),
+    field(17, "Gres", &NodeConfig::gres, entries_at_most(sizes::kGresCount)),
+    field(18, "Gres", &NodeConfig::gres_text, bytes_at_most(sizes::kGenerated)),
+    field(19, "RestrictedCoresPerGPU", &NodeConfig::restricted_cores_per_gpu,
+          at_most(sizes::kNodeCount)),
+    field(20, "Gres", &NodeConfig::gres_no_consume, entries_at_most(sizes::kGresCount)),
+    field(21, "State", &NodeConfig::state),
+    field(22, "Reason", &NodeConfig::reason, bytes_at_most(sizes::kGenerated)),
+    field(23, "Comment", &NodeConfig::comment, bytes_at_most(sizes::kGenerated)),
+    field(24, "SuspendTime", &NodeConfig::suspend_time),
+    field(25, "origin", &NodeConfig::origin, at_most(NodeOrigin::Future)));
 
 template <>
 inline constexpr auto kFields<StoredNode> = fields<StoredNode>(
@@ -59,14 +97,22 @@ inline constexpr auto kFields<StoredNode> = fields<StoredNode>(
     field(9, "Weight", &StoredNode::weight),
     field(10, "Features", &StoredNode::features, entries_at_most(sizes::kNameCount)),
     field(11, "Gres", &StoredNode::gres, bytes_at_most(sizes::kGenerated)),
-    field(20, "reboot", &StoredNode::reboot));
+    field(20, "reboot", &StoredNode::reboot), field(21, "power", &StoredNode::power),
+    field(22, "ResumeAfter", &StoredNode::resume_after),
+    field(23, "NodeAddr", &StoredNode::address), field(24, "NodeHostname", &StoredNode::hostname),
+    field(25, "NodeName", &StoredNode::dynamic),
+    field(26, "Gres", &StoredNode::devices, entries_at_most(sizes::kNodeCount)),
+    field(200, "GresDrain", &StoredNode::drained_gpus));
 
 template <>
 inline constexpr auto kFields<NodeChange> = fields<NodeChange>(
-    field(1, "State", &NodeChange::state, at_most(NodeCommand::Undrain)),
+    field(1, "State", &NodeChange::state, at_most(NodeCommand::PowerUp)),
     field(2, "Reason", &NodeChange::reason), field(3, "Comment", &NodeChange::comment),
     field(4, "Weight", &NodeChange::weight), field(5, "Features", &NodeChange::features),
-    field(6, "Gres", &NodeChange::gres));
+    field(6, "Gres", &NodeChange::gres), field(7, "ResumeAfter", &NodeChange::resume_after),
+    field(8, "NodeAddr", &NodeChange::address), field(9, "NodeHostname", &NodeChange::hostname),
+    field(200, "GresDrain", &NodeChange::gres_drain),
+    field(201, "GresResume", &NodeChange::gres_resume));
 
 static_assert(numbers_differ<NodeFacts>() && numbers_differ<StoredNode>());
 

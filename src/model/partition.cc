@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "model/hostlist.h"
 #include "model/partition_fields.h"
+#include "model/times.h"
 
 namespace sluice {
 
@@ -46,6 +47,24 @@ void PartitionChange::apply_to(PartitionConfig& partition) const {
     partition.nodes.clear();
     if (!nodes.empty()) partition.nodes = Hostlist::parse(nodes).value().names();
     partition.node_sets.clear();
+}
+
+std::string print_gpu_policy(const PartitionConfig& partition) {
+    constexpr std::string_view kActions[] = {"REPORT", "REQUEUE", "CANCEL"};
+    std::string text;
+    if (partition.gpu_idle_warn > Seconds{0}) {
+        text = fmt::format("GpuIdleWarn={},GpuIdlePercent={},GpuIdleGrace={},GpuIdleAction={}",
+                           print_duration(partition.gpu_idle_warn), partition.gpu_idle_percent,
+                           print_duration(partition.gpu_idle_grace),
+                           kActions[static_cast<std::size_t>(partition.gpu_idle_action)]);
+    }
+    if (partition.gpu_hung_warn > Seconds{0}) {
+        text += fmt::format("{}GpuHungWarn={}", text.empty() ? "" : ",",
+                            print_duration(partition.gpu_hung_warn));
+    }
+    if (!text.empty() && !partition.gpu_idle_exempt_qos.empty())
+        text += fmt::format(",GpuIdleExemptQos={}", join(partition.gpu_idle_exempt_qos, ","));
+    return text;
 }
 
 std::string print_job_defaults(const PartitionConfig& partition) {

@@ -40,6 +40,9 @@ constexpr std::uint16_t kOverSubscriptionMax = 65533;
 std::optional<OverSubscription> parse_over_subscription(std::string_view text);
 std::string print(const OverSubscription& rule);
 
+// What happens to a job that leaves its GPUs idle after the warning.
+enum class GpuIdleAction : std::uint8_t { Report, Requeue, Cancel };
+
 struct PartitionConfig {
     std::string name;
     std::string nodes_text;          // as written: "ALL", "n[1-4]"
@@ -72,8 +75,27 @@ struct PartitionConfig {
     std::uint32_t over_time_limit = 0;              // minutes
     std::optional<std::uint32_t> def_cpus_per_gpu;  // JobDefaults
     std::optional<Megabytes> def_mem_per_gpu;
+    std::optional<TimeLimit> suspend_time;  // absent: the cluster's
+    std::optional<Seconds> suspend_timeout, resume_timeout;
+    bool power_down_on_idle = false;
+    // Jobs that do not use their GPUs (core/job/gpu_policy.h).
+    Seconds gpu_idle_warn{0};  // GpuIdleWarn: so long below the percentage; 0: never
+    std::uint32_t gpu_idle_percent = 5;
+    Seconds gpu_idle_grace{0};  // from the warning to the action
+    GpuIdleAction gpu_idle_action = GpuIdleAction::Report;
+    std::vector<std::string> gpu_idle_exempt_qos;
+    Seconds gpu_hung_warn{0};  // GpuHungWarn: so long busy GPUs and nothing else; 0: never
     std::vector<std::string> node_sets;  // names from the Nodes= line that are NodeSets (or ALL)
     bool operator==(const PartitionConfig&) const = default;
+};
+
+// A NodeSet line.
+struct NodeSetConfig {
+    std::string name;
+    std::vector<std::string> nodes;
+    bool has_all = false;  // Nodes=ALL
+    std::string feature;   // nodes with it are in the set, too
+    bool operator==(const NodeSetConfig&) const = default;
 };
 
 // scontrol create and update PartitionName=.
@@ -87,6 +109,9 @@ struct PartitionChange {
     void apply_to(PartitionConfig& partition) const;
     bool operator==(const PartitionChange&) const = default;
 };
+
+// "GpuIdleWarn=00:30:00,GpuIdlePercent=5,..."; empty: there is no policy
+std::string print_gpu_policy(const PartitionConfig& partition);
 
 // "DefCpuPerGPU=2,DefMemPerGPU=4096"
 std::string print_job_defaults(const PartitionConfig& partition);

@@ -57,6 +57,16 @@ inline constexpr auto kFields<PartitionConfig> = fields<PartitionConfig>(
     field(36, "OverTimeLimit", &PartitionConfig::over_time_limit),
     field(37, "DefCpuPerGPU", &PartitionConfig::def_cpus_per_gpu),
     field(38, "DefMemPerGPU", &PartitionConfig::def_mem_per_gpu, at_most(sizes::kAmount)),
+    field(40, "SuspendTime", &PartitionConfig::suspend_time),
+    field(41, "SuspendTimeout", &PartitionConfig::suspend_timeout),
+    field(42, "ResumeTimeout", &PartitionConfig::resume_timeout),
+    field(43, "PowerDownOnIdle", &PartitionConfig::power_down_on_idle),
+    field(230, "GpuIdleWarn", &PartitionConfig::gpu_idle_warn),
+    field(231, "GpuIdlePercent", &PartitionConfig::gpu_idle_percent, at_most(100)),
+    field(232, "GpuIdleGrace", &PartitionConfig::gpu_idle_grace),
+    field(233, "GpuIdleAction", &PartitionConfig::gpu_idle_action, at_most(GpuIdleAction::Cancel)),
+    field(234, "GpuIdleExemptQos", &PartitionConfig::gpu_idle_exempt_qos),
+    field(235, "GpuHungWarn", &PartitionConfig::gpu_hung_warn),
     field(39, "Nodes", &PartitionConfig::node_sets));
 
 static_assert(numbers_differ<PartitionConfig>());

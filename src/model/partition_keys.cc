@@ -17,6 +17,7 @@ using Change = PartitionChange;
 
 constexpr std::string_view kStates = "UP|DOWN|DRAIN|INACTIVE";
 constexpr std::string_view kExclusives = "NO|NODE|USER|TOPO";
+constexpr std::string_view kGpuIdleActions = "REPORT|REQUEUE|CANCEL";
 constexpr std::string_view kPreemptWords = "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY";
 
 template <auto Member>
@@ -150,6 +151,12 @@ constexpr Key<Change> kPartitionKeys[] = {
     {"Exclusive",            Word,           "",  put_word<&P::exclusive, kExclusives>, "NO|NODE|USER", kActs, Command},
     {"ExclusiveTopo",        YesNo,          "",  put_exclusive<PartitionExclusive::Topo>, {}, kActs, File},
     {"ExclusiveUser",        YesNo,          "",  put_exclusive<PartitionExclusive::User>},
+    {"GpuHungWarn",          Limit,          "0", put<&P::gpu_hung_warn>},
+    {"GpuIdleAction",        Word,           "REPORT", put_word<&P::gpu_idle_action, kGpuIdleActions>, kGpuIdleActions},
+    {"GpuIdleExemptQos",     Text,           "",  put<&P::gpu_idle_exempt_qos>},
+    {"GpuIdleGrace",         Limit,          "0", put<&P::gpu_idle_grace>},
+    {"GpuIdlePercent",       Number,         "5", put<&P::gpu_idle_percent>},
+    {"GpuIdleWarn",          Limit,          "0", put<&P::gpu_idle_warn>},
     {"GraceTime",            Seconds,        "0", put<&P::grace_time>},
     {"Hidden",               YesNo,          "",  put<&P::hidden>},
     {"JobDefaults",          JobDefaults,    "",  put_job_defaults, {}, kActs, Command},
@@ -174,11 +181,11 @@ constexpr Key<Change> kPartitionKeys[] = {
     {"State",                Word,           "",  put_word<&P::state, kStates>, kStates},
     {"TRESBillingWeights",   Text,           "",  put<&P::tres_billing_weights>, {}, kActs, File},
     {"CpuBind",              Text,           "none", nullptr, {}, kActs, File},
-    {"PowerDownOnIdle",      YesNo,          "no", nullptr, {}, kActs, File},
-    {"ResumeTimeout",        Seconds,        "",  nullptr, {}, kActs, File},
+    {"PowerDownOnIdle",      YesNo,          "no", put<&P::power_down_on_idle>},
+    {"ResumeTimeout",        Seconds,        "",  put<&P::resume_timeout>},
     {"SelectTypeParameters", Text,           "",  nullptr, {}, kActs, File},
-    {"SuspendTime",          SecondsOrNever, "INFINITE", nullptr, {}, kActs, File},
-    {"SuspendTimeout",       Seconds,        "",  nullptr, {}, kActs, File},
+    {"SuspendTime",          SecondsOrNever, "INFINITE", put<&P::suspend_time>},
+    {"SuspendTimeout",       Seconds,        "",  put<&P::suspend_timeout>},
     {"Topology",             Text,           "",  nullptr, {}, kActs, File},
 };
 // clang-format on

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/fields.h"
+#include "model/gpu_use_fields.h"
 #include "model/job_fields.h"
 #include "model/sizes.h"
 #include "model/stored.h"
@@ -99,13 +100,18 @@ inline constexpr auto kFields<Run> = fields<Run>(
     field(12, "licenses", &Run::licenses_held, kGeneratedText),
     field(40, "configuring", &Run::configuring),
     field(200, "preparing nodes", &Run::preparing_nodes, entries_at_most(sizes::kNodeCount)),
-    field(13, "launched", &Run::launched), field(25, "overtook", &Run::overtook),
+    derived(&Run::data_progress), field(13, "launched", &Run::launched),
+    field(25, "overtook", &Run::overtook),
     field(14, "kill reason", &Run::kill_reason, at_most(KillReason::NodeFailRequeue)),
     field(15, "killed by", &Run::killed_by), field(16, "warned", &Run::warned),
     field(17, "PreemptTime", &Run::preempt_time), derived(&Run::preemptor),
-    field(18, "LastCheckpoint", &Run::last_checkpoint), field(19, "exit", &Run::exit),
-    field(20, "DerivedExitCode", &Run::derived_exit), field(21, "usage", &Run::usage),
-    field(24, "accounted time", &Run::accounted),
+    field(18, "LastCheckpoint", &Run::last_checkpoint),
+    field(245, "DataProblem", &Run::data_problem, bytes_at_most(sizes::kWord)),
+    field(150, "idle GPUs", &Run::gpus_idle_since), field(151, "idle GPUs", &Run::gpu_idle_warned),
+    field(152, "hung", &Run::gpu_hung_warned),
+    field(153, "use of nodes", &Run::node_use, entries_at_most(sizes::kNodeCount)),
+    field(19, "exit", &Run::exit), field(20, "DerivedExitCode", &Run::derived_exit),
+    field(21, "usage", &Run::usage), field(24, "accounted time", &Run::accounted),
     field(22, "steps", &Run::steps, entries_at_most(sizes::kNodeCount)),
     field(23, "next step", &Run::next_step));
 
@@ -140,7 +146,7 @@ inline constexpr auto kFields<Job> = fields<Job>(
     field(20, "SubmitTime", &Job::submit_time), field(21, "EligibleTime", &Job::eligible_time),
     field(22, "LastSchedEval", &Job::last_sched_eval), derived(&Job::refused_by),
     field(23, "idempotency key", &Job::idempotency_key, binary_at_most(sizes::kKey)),
-    field(24, "AdminComment", &Job::admin_comment), field(25, "run", &Job::run));
+    field(24, "AdminComment", &Job::admin_comment, kGeneratedText), field(25, "run", &Job::run));
 
 template <>
 inline constexpr auto kFields<StoredJob> =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/gpu_use.h"
 #include "model/ids.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
@@ -117,6 +118,16 @@ enum class KillReason : std::uint8_t {
     NodeFailRequeue,  // its node was lost, and it may run again
 };
 
+// How far a node is with the data that the job needs before it starts.
+struct DataProgress {
+    NodeIndex node;
+    std::string phase;              // "STAGING", "READY"; model/stage_in.h
+    std::uint64_t bytes_done = 0;   // that are on the node
+    std::uint64_t bytes_total = 0;  // 0: not known yet
+    std::uint64_t bytes_read = 0;   // from the source, by this node
+    bool operator==(const DataProgress&) const = default;
+};
+
 // All that starts again with a requeue. A job that waits for its first start has an empty run; one
 // that is cancelled before it starts ends that run without an allocation.
 struct Run {
@@ -137,8 +148,10 @@ struct Run {
     bool configuring =
         false;  // PrologSlurmctld or the Prolog has not ended: nothing of it runs yet
     std::vector<NodeIndex> preparing_nodes;  // PrologFlags=Alloc: have not confirmed the Prolog
-    bool launched = false;                   // the head node has confirmed the batch script's start
-    bool overtook = false;                   // it started ahead of a job with a higher priority
+    // As nodes have reported it; not stored.
+    std::shared_ptr<const std::vector<DataProgress>> data_progress;
+    bool launched = false;  // the head node has confirmed the batch script's start
+    bool overtook = false;  // it started ahead of a job with a higher priority
 
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
@@ -146,6 +159,11 @@ struct Run {
     std::optional<Time> preempt_time;     // when it was told that it is preempted
     std::optional<JobId> preemptor;       // by this job; for the log only, not stored
     std::optional<Time> last_checkpoint;  // its work until then is saved, as it reported
+    std::string data_problem;  // what last went wrong with its files on a node; empty: nothing
+    std::optional<Time> gpus_idle_since;  // they are used less than GpuIdlePercent
+    std::optional<Time> gpu_idle_warned;  // for that
+    std::optional<Time> gpu_hung_warned;  // GPUs are busy, and nothing else happens
+    std::vector<NodeUse> node_use;        // of the nodes that it has left
     ExitStatus exit;
     ExitStatus derived_exit;  // the worst of its steps
     Usage usage;              // of the batch script; each step has its own

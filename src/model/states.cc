@@ -185,6 +185,7 @@ constexpr ReasonRow kReasons[] = {
     {Reason::QosMaxRunMinutesPerUser,      "QOSMaxTRESRunMinsPerUser"},
     {Reason::MaxRunMinutesPerAccount,      "MaxTRESRunMinsPerAccount"},
     {Reason::AssocMaxRunMinutes,           "AssocMaxTRESRunMins"},
+    {Reason::StageInFailed,                "StageInFailed"},
 };
 
 struct NodeRow {
@@ -211,9 +212,14 @@ constexpr FlagRow kNodeFlags[] = {
     {kNodeCloud,        "CLOUD"},
     {kNodeCompleting,   "COMPLETING"},
     {kNodeDrain,        "DRAIN"},
+    {kNodeDynamicFuture, "DYNAMIC_FUTURE"},
+    {kNodeDynamic,      "DYNAMIC_NORM"},
     {kNodeInvalidReg,   "INVALID_REG"},
     {kNodeFail,         "FAIL"},
     {kNodeMaint,        "MAINTENANCE"},
+    {kNodePowerDown,    "POWER_DOWN"},
+    {kNodePowerDrain,   "POWER_DRAIN"},
+    {kNodePowerUp,      "POWER_UP"},
     {kNodePoweredDown,  "POWERED_DOWN"},
     {kNodeReboot,       "REBOOT_REQUESTED"},
     {kNodeRebootIssued, "REBOOT_ISSUED"},
@@ -263,6 +269,7 @@ std::string_view node_suffix(NodeBase base, std::uint32_t flags) {
     if (flags & kNodePoweringUp) return "#";
     if (flags & kNodePoweringDown) return "%";
     if (flags & kNodePoweredDown) return "~";
+    if (flags & kNodePowerDown) return "!";
     if (flags & kNodeRebootIssued) return "^";
     bool busy = base == NodeBase::Allocated || base == NodeBase::Mixed || (flags & kNodeCompleting);
     if (flags & kNodeReboot) return busy ? "@" : "";  // Compat: "boot" says it already

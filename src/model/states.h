@@ -212,8 +212,9 @@ enum class Reason : std::uint8_t {
     QosMaxRunMinutesPerUser,
     MaxRunMinutesPerAccount,
     AssocMaxRunMinutes,
+    StageInFailed,
 };
-constexpr int kReasonCount = 134;
+constexpr int kReasonCount = 135;
 
 // "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; also reasons of our own.
 std::string_view reason_name(Reason reason);
@@ -238,6 +239,11 @@ enum NodeFlag : std::uint32_t {
     kNodePoweringDown = 1 << 11,
     kNodeCloud = 1 << 12,
     kNodeRebootIssued = 1 << 13,  // kNodeReboot: only requested so far
+    kNodePowerDown = 1 << 14,     // requested: as soon as no job has it
+    kNodePowerUp = 1 << 15,       // likewise: as soon as it is down
+    kNodePowerDrain = 1 << 16,    // drained until it is down
+    kNodeDynamic = 1 << 17,
+    kNodeDynamicFuture = 1 << 18,
 };
 
 // sinfo's words: "idle", "mixed", "allocated", "draining", "drained", "down*", "completing",

@@ -19,6 +19,7 @@
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/reservation.h"
+#include "model/trigger.h"
 #include "model/used.h"
 
 namespace sluice {
@@ -40,12 +41,14 @@ struct ChangedRecords {
     std::vector<std::string> reservations_gone;
     std::shared_ptr<const Policy> policy;  // when it has changed
     std::vector<StoredUsage> usage;
+    std::vector<Trigger> triggers;
+    std::vector<std::uint32_t> triggers_gone;
     std::vector<Fact> facts;      // for accounting; the store numbers them
     std::uint64_t delivered = 0;  // facts up to this one are in the accounting database
     bool empty() const {
         return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id &&
                reservations.empty() && reservations_gone.empty() && !policy && usage.empty() &&
-               facts.empty() && delivered == 0;
+               triggers.empty() && triggers_gone.empty() && facts.empty() && delivered == 0;
     }
 };
 
@@ -66,7 +69,7 @@ Result<void> validate(const StoredJob& stored);
 // A row of the store that could not be read when the controller started. It is kept apart, with its
 // bytes; the cluster runs without it.
 struct DamagedRow {
-    std::string kind;  // "job", "node", "reservation", "policy" or "usage"
+    std::string kind;  // "job", "node", "reservation", "policy", "usage" or "trigger"
     std::string key;   // the job's number, else the name
     std::string why;
     bool operator==(const DamagedRow&) const = default;
@@ -81,6 +84,7 @@ struct StoredState {
     std::vector<Reservation> reservations;
     std::shared_ptr<const Policy> policy;  // null: accounting never sent one
     std::vector<StoredUsage> usage;
+    std::vector<Trigger> triggers;
     std::vector<DamagedRow> damaged;
 };
 

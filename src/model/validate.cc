@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "model/checkpoint_sync.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/job_change_fields.h"
@@ -15,6 +16,7 @@
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
 #include "model/sizes.h"
+#include "model/trigger_fields.h"
 
 namespace sluice {
 
@@ -29,6 +31,7 @@ Result<void> validate_licenses(std::string_view text) {
 // What the lists of fields of a request do not say.
 Result<void> validate_parts(const JobTerms& terms, const JobDetails& details) {
     TRY(validate_licenses(terms.licenses));
+    TRY(parse_sync_rules(details.sync));
     if (terms.array && terms.array->tasks.empty()) {
         return invalid_value("array", "", "it has no tasks");
     }
@@ -135,6 +138,26 @@ Result<void> validate(const ReservationChange& change) {
     return names("AllowedPartitions", change.allowed_partitions, sizes::kNameCount);
 }
 
+// The offset is the only length of time that may be negative: before the event.
+Result<void> validate(const TriggerRequest& request) {
+    if (request.offset < Seconds{-sizes::kSeconds})
+        return invalid_value("offset", std::to_string(request.offset.count()), "too early");
+    TriggerRequest later = request;
+    later.offset = std::chrono::abs(request.offset);
+    return validate_fields(later);
+}
+
+Result<void> validate(const TriggerChoice& choice) {
+    return validate_fields(choice);
+}
+
+Result<void> validate(const Trigger& trigger) {
+    TRY(validate(trigger.wanted));
+    Trigger later = trigger;
+    later.wanted.offset = std::chrono::abs(trigger.wanted.offset);
+    return validate_fields(later);
+}
+
 Result<void> validate(const NodeFacts& facts) {
     if (!std::isfinite(facts.load) || facts.load < 0) {
         return invalid_value("load", fmt::format("{}", facts.load), "it is no load");
@@ -144,6 +167,14 @@ Result<void> validate(const NodeFacts& facts) {
 
 Result<void> validate(const StoredNode& node) {
     return validate_fields(node);
+}
+
+Result<void> validate(const NodeUse& use) {
+    return validate_fields(use);
+}
+
+Result<void> validate(const GpuReport& report) {
+    return validate_fields(report);
 }
 
 Result<void> validate(const Qos& qos) {

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "model/field_checks.h"
+#include "model/gpu_report.h"
 #include "model/job.h"
 #include "model/job_change.h"
 #include "model/node.h"
 #include "model/partition.h"
 #include "model/policy.h"
 #include "model/reservation.h"
+#include "model/trigger.h"
 #include "model/used.h"
 
 namespace sluice {
@@ -34,9 +36,14 @@ Result<void> validate(const Reservation& reservation);
 Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);
 Result<void> validate(const StoredNode& node);
+Result<void> validate(const NodeUse& use);
+Result<void> validate(const GpuReport& report);
 Result<void> validate(const Qos& qos);
 Result<void> validate(const Policy& policy);
 Result<void> validate(const StoredUsage& row);
+Result<void> validate(const TriggerRequest& request);
+Result<void> validate(const TriggerChoice& choice);
+Result<void> validate(const Trigger& trigger);
 Result<void> validate(const JobChange& change);
 Result<void> validate(const NodeChange& change);
 Result<void> validate(const PartitionChange& change);

@@ -107,6 +107,7 @@ void Link::flush() {
 bool Link::write_some() {
     bool progress = write_deadline_ == SteadyTime::max();
     while (!output_.empty()) {
+        if (!gate_()) return false;
         std::array<iovec, kGather> pieces;
         std::size_t count = 0;
         for (const Bytes& bytes : output_) {

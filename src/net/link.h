@@ -50,6 +50,8 @@ public:
     using Admit = std::function<bool(std::size_t size)>;
     void set_admission(Admit admit) { admit_ = std::move(admit); }
     bool was_refused() const { return was_refused_; }
+    // Asked by any thread before it writes: if not, the connection ends.
+    void set_gate(std::function<bool()> gate) { gate_ = std::move(gate); }
 
     // From any thread.
     void send(Bytes message);
@@ -84,7 +86,8 @@ private:
     std::string peer_;
     FrameReader reader_{kHelloSizeMax};
     std::optional<std::string> expected_hash_;
-    Admit admit_;               // null: all are
+    Admit admit_;  // null: all are
+    std::function<bool()> gate_ = [] { return true; };
     bool is_admitted_ = false;  // the message that is arriving
     bool was_refused_ = false;
     std::atomic<SteadyTime> read_deadline_{SteadyTime::max()};

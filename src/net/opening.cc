@@ -129,8 +129,8 @@ Result<std::string> open_channel(const Connection& connection, const Opening& op
     append_frame(bytes, hello);
     if (!send_all(connection.fd.get(), bytes)) return lost("lost");
     FrameReader reader(kHelloSizeMax);
-    const auto welcome =
-        TRY(read_message<wire::Welcome>(connection.fd, reader, opening.config.message_timeout));
+    const auto welcome = TRY(read_message<wire::Welcome>(
+        connection.fd, reader, opening.patience.value_or(opening.config.message_timeout)));
     TRY(check_welcome(welcome));
 
     std::string request;

@@ -6,6 +6,7 @@
 
 #include <google/protobuf/message_lite.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ struct Opening {
     std::string destination;                 // auth/handshake.h
     std::optional<UserId> slurm_user = {};   // absent: it has to be looked up
     Authenticator* authenticator = nullptr;  // of a daemon; null: a tool of a user
+    // For the server's greeting; absent: MessageTimeout.
+    std::optional<std::chrono::milliseconds> patience = {};
 };
 
 // What is to be sent on a new connection, `first` at its end. Over TCP this has talked to the

@@ -71,6 +71,10 @@ constexpr TypeRow kRequestRows[] = {
     {Body::kExplain,           kAnyPart,                            {"EXPLAIN_JOB", 20024}},
     {Body::kChangeReservation, kAnyPart,                            {"REQUEST_UPDATE_RESERVATION", 3009}},
     {Body::kReboot,            kAnyPart,                            {"REBOOT_NODES", 20041}},
+    {Body::kSetTrigger,        kAnyPart,                            {"REQUEST_TRIGGER_SET", 2016}},
+    {Body::kClearTriggers,     kAnyPart,                            {"REQUEST_TRIGGER_CLEAR", 2018}},
+    {Body::kShowTriggers,      kAnyPart,                            {"REQUEST_TRIGGER_GET", 2017}},
+    {Body::kProbeNode,         kAnyPart,                            {"PROBE_NODE", 20373}},
     {Body::kShowDamaged,       kAnyPart,                            {"SHOW_DAMAGED", 20047}},
     {Body::kAskAccounting,     kAnyPart,                            {"ASK_ACCOUNTING", 20060}},
     {Body::kChangePolicy,      kAnyPart,                            {"CHANGE_POLICY", 20061}},
@@ -80,6 +84,7 @@ constexpr TypeRow kRequestRows[] = {
     {Body::kAccountingOrder,   kAnyPart,                            {"ACCOUNTING_ORDER", 20065}},
     {Body::kShowStatistics,    kAnyPart,                            kStatisticsType},
     {Body::kResetStatistics,   kAnyPart,                            kStatisticsType},
+    {Body::kTakeOver,          kAnyPart,                            {"REQUEST_TAKEOVER", 1010}},
 };
 
 using Report = wire::AgentReport;
@@ -91,6 +96,8 @@ constexpr TypeRow kReportRows[] = {
     {Report::kNodeCleaned,  kAnyPart, {"MESSAGE_EPILOG_COMPLETE", 6012}},
     {Report::kHeartbeat,    kAnyPart, {"NODE_HEARTBEAT", 21007}},
     {Report::kKillFailed,   kAnyPart, {"NODE_KILL_FAILED", 21008}},
+    {Report::kData,         kAnyPart, {"NODE_DATA_REPORT", 21050}},
+    {Report::kGpus,         kAnyPart, {"NODE_GPUS", 21009}},
 };
 // clang-format on
 

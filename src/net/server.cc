@@ -14,6 +14,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kFilesForOthers = 256;  // the store, the log, libraries
+constexpr std::size_t kAcceptsAtOnce = 64;
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
 
 std::size_t links_most() {
@@ -56,19 +57,35 @@ asio::awaitable<void> Server::accept(asio::posix::stream_descriptor& listener) {
         co_await listener.async_wait(asio::posix::descriptor_base::wait_read,
                                      asio::redirect_error(asio::use_awaitable, error));
         if (error) co_return;  // closed
-        Fd borrowed(listener.native_handle());
-        std::size_t count = 0;
-        while (Fd connection = accept_connection(borrowed)) {
-            // The first stays in this thread: a single command is served without a thread switch.
-            std::size_t place = count++ == 0 ? 0 : next_worker_++ % workers_.size();
-            workers_[place]->adopt(std::move(connection));
+        std::size_t count = accept_some(listener);
+        if (count > 0) {
+            // In between those that are here already are served: a command must not wait for
+            // thousands of nodes that come back at once.
+            while (count == kAcceptsAtOnce) {
+                co_await asio::post(home(), asio::use_awaitable);
+                count = accept_some(listener);
+            }
+            continue;
         }
-        borrowed.release();
-        if (count > 0) continue;
         // A connection is pending but no descriptor is free.
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
+}
+
+std::size_t Server::accept_some(asio::posix::stream_descriptor& listener) {
+    if (!listener.is_open()) return 0;
+    Fd borrowed(listener.native_handle());
+    std::size_t count = 0;
+    while (count < kAcceptsAtOnce) {
+        Fd connection = accept_connection(borrowed);
+        if (!connection) break;
+        // The first stays in this thread: a single command is served without a thread switch.
+        const std::size_t place = count++ == 0 ? 0 : next_worker_++ % workers_.size();
+        workers_[place]->adopt(std::move(connection));
+    }
+    borrowed.release();
+    return count;
 }
 
 void Server::stop_listening() {

@@ -32,12 +32,16 @@ public:
     virtual std::string_view daemon() const = 0;  // "slurmctld"
     // Over TCP: whether a Hello with this destination (auth/handshake.h) is meant for this daemon.
     virtual bool is_for_us(const std::string& destination) const = 0;
+    // Before the peer is asked who it is: why this channel cannot be opened now.
+    virtual std::optional<Error> turns_away(wire::Channel /*channel*/) const { return {}; }
     // Whether this peer may open the channel. Adds to the Welcome what the channel needs.
     virtual Result<void> admit(const wire::Hello& hello, const Identity& peer,
                                wire::Welcome& welcome) = 0;
     // Until the connection ends. `thread`: the number of the I/O thread.
     virtual asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer,
                                         wire::Channel channel, std::size_t thread) = 0;
+    // Asked before anything is sent on any connection; if not, the connection ends.
+    virtual bool may_speak() const { return true; }
     virtual void beat(std::size_t /*thread*/, SteadyTime /*now*/) {}  // once a second
 
     asio::thread_pool identify_pool{4};  // a TCP connection asks munged twice
@@ -100,6 +104,7 @@ public:
 
 private:
     asio::awaitable<void> accept(asio::posix::stream_descriptor& listener);
+    std::size_t accept_some(asio::posix::stream_descriptor& listener);
 
     Host& host_;
     std::vector<std::unique_ptr<Worker>> workers_;

@@ -54,6 +54,7 @@ void Worker::add(Fd fd) {
     fd.release();
     auto link = std::make_shared<Link>(std::move(socket), scratch_, std::move(peer));
     if (local) link->local_peer = Identity{UserId{local->uid}, GroupId{local->gid}};
+    link->set_gate([this] { return host_.may_speak(); });
     link->expect_until(std::chrono::steady_clock::now() + kHelloMost);
     const auto place = links_.insert(links_.end(), std::move(link));
     asio::co_spawn(context_, serve(place), asio::detached);
@@ -119,6 +120,7 @@ asio::awaitable<Result<Identity>> Worker::identify(const std::shared_ptr<Link>& 
     const auto version = common_version(hello, host_.daemon());
     welcome.set_version(version ? *version : kProtocolVersionMax);
     if (!version) co_return version.error();
+    if (auto refusal = host_.turns_away(hello.channel())) co_return *std::move(refusal);
     Identity identity;
     if (link->local_peer) {
         identity = *link->local_peer;

@@ -17,6 +17,8 @@ struct Handle {
     void operator()(const EndOrdered& event) const { on_end_ordered(on, event); }
     void operator()(const ReportStored& event) const { on_report_stored(on, event); }
     void operator()(const PrologEnded& event) const { on_prolog_ended(on, event); }
+    void operator()(const DataTaskEnded& event) const { on_data_task_ended(on, event); }
+    void operator()(const FinalSyncEnded& event) const { on_final_sync_ended(on, event); }
     void operator()(const EpilogEnded& event) const { on_epilog_ended(on, event); }
     void operator()(const SpawnFailed& event) const { on_spawn_failed(on, event); }
     void operator()(const LeftoversGone& event) const { on_leftovers_gone(on, event); }

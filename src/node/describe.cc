@@ -40,7 +40,7 @@ std::string print(const HookJob& job) {
     std::string text = fmt::format(" of {}:{}", job.user, job.group);
     if (!job.gpus.empty()) text += fmt::format(" gpus {}", fmt::join(job.gpus, ","));
     for (const std::string& variable : job.variables) text += " " + variable;
-    return text;
+    return text + (job.syncs ? " syncs" : "");
 }
 
 std::string print(const SignalOrder& order) {
@@ -88,6 +88,10 @@ struct Describe {
     std::string operator()(const PrologEnded& e) const {
         return fmt::format("prolog of {} {}", print(e.job), e.ok ? "done" : "failed");
     }
+    std::string operator()(const DataTaskEnded& e) const {
+        return "data of " + print(e.job) + (e.error ? print(e.error) : " done");
+    }
+    std::string operator()(const FinalSyncEnded& e) const { return "synchronised " + print(e.job); }
     std::string operator()(const EpilogEnded& e) const {
         return fmt::format("epilog of {} {}", print(e.job), e.ok ? "done" : "failed");
     }
@@ -132,6 +136,14 @@ struct Describe {
     std::string operator()(const RunProlog& e) const {
         return "prolog " + print(e.job.key) + print(e.job);
     }
+    std::string operator()(const RunDataTask& e) const {
+        return fmt::format("data {} {} {}", print(e.job.key), static_cast<int>(e.task.kind),
+                           e.task.text);
+    }
+    std::string operator()(const StopDataTask& e) const { return "stop data " + print(e.job); }
+    std::string operator()(const RunFinalSync& e) const {
+        return "synchronise " + print(e.job.key);
+    }
     std::string operator()(const RunEpilog& e) const {
         return "epilog " + print(e.job.key) + print(e.job);
     }
@@ -151,7 +163,7 @@ struct Describe {
     }
     std::string operator()(const ReportJobEnd& e) const {
         return "report job end " + print(e.run) + print(e.end) +
-               flag(e.epilog_failed, " epilog failed");
+               flag(e.epilog_failed, " epilog failed") + flag(e.is_cleaning, " and synchronises");
     }
     std::string operator()(const ReportStepEnd& e) const {
         return "report step end " + print(e.run) + print(e.end);

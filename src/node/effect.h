@@ -27,6 +27,21 @@ struct RunProlog {  // answered by PrologEnded
     HookJob job;
 };
 
+struct RunDataTask {  // answered by DataTaskEnded
+    HookJob job;
+    DataTask task;
+};
+
+// The job ends: what the task has made so far goes with the job.
+struct StopDataTask {
+    JobKey job;
+};
+
+// Nothing of the job runs any more; SyncTimeout ends it. Answered by FinalSyncEnded.
+struct RunFinalSync {
+    HookJob job;
+};
+
 struct RunEpilog {  // answered by EpilogEnded
     HookJob job;
 };
@@ -78,6 +93,7 @@ struct ReportJobEnd {
     RunKey run;
     RunEnd end;
     bool epilog_failed = false;
+    bool is_cleaning = false;  // the files of the job are still synchronised: not repeated
 };
 
 struct ReportStepEnd {
@@ -94,8 +110,9 @@ struct ReportKillFailed {
     RunKey run;
 };
 
-using NodeEffect = std::variant<SpawnStep, RefuseLaunch, RunProlog, RunEpilog, PassSignal, EndRun,
-                                ReleaseRun, KillLeftovers, GiveUpRun, RemoveDirectory, ReportLaunch,
+using NodeEffect = std::variant<SpawnStep, RefuseLaunch, RunProlog, RunDataTask, StopDataTask,
+                                RunFinalSync, RunEpilog, PassSignal, EndRun, ReleaseRun,
+                                KillLeftovers, GiveUpRun, RemoveDirectory, ReportLaunch,
                                 ReportJobEnd, ReportStepEnd, ReportCleaned, ReportKillFailed>;
 using NodeEffects = std::vector<NodeEffect>;
 

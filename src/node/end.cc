@@ -1,5 +1,7 @@
 // The end of a run, and of its job on this node: that is reported when nothing of it is left here
 // and the Epilog has run.
+#include <utility>
+
 #include "model/errors.h"
 #include "node/handlers.h"
 
@@ -66,23 +68,37 @@ void report_end(const Deciding& on, const JobKey& key, bool epilog_failed) {
         on.add(ReportCleaned{key, epilog_failed});
 }
 
+void run_epilog(const Deciding& on, const JobKey& key) {
+    if (on.state.settings.has_epilog)
+        on.add(RunEpilog{on.state.find(key)->hook});
+    else
+        report_end(on, key, false);
+}
+
 }  // namespace
 
 void close_if_clean(const Deciding& on, const JobKey& key) {
     JobHere* job = on.state.find(key);
     if (!job || !job->runs.empty() || job->is_closing) return;
-    if (job->prolog == JobHere::Prolog::Running) return;  // called again when it has ended
-    if (!job->batch_end && !job->is_ending) return;       // between two steps
+    if (job->is_preparing()) return;                 // called again when that has ended
+    if (!job->batch_end && !job->is_ending) return;  // between two steps
     job->is_closing = true;
-    if (on.state.settings.has_epilog)
-        on.add(RunEpilog{job->hook});
-    else
-        report_end(on, key, false);
+    const bool has_failed = job->batch_end && job->batch_end->launch_error;
+    if (!job->hook.syncs || !job->has_run || has_failed) return run_epilog(on, key);
+    job->is_syncing = true;
+    // The synchronisation may take long: meanwhile the job is shown as completing.
+    if (job->batch_end) on.add(ReportJobEnd{batch_of(key), *job->batch_end, false, true});
+    on.add(RunFinalSync{job->hook});
+}
+
+void on_final_sync_ended(const Deciding& on, const FinalSyncEnded& event) {
+    JobHere* job = on.state.find(event.job);
+    if (job && std::exchange(job->is_syncing, false)) run_epilog(on, event.job);
 }
 
 void on_epilog_ended(const Deciding& on, const EpilogEnded& event) {
     const JobHere* job = on.state.find(event.job);
-    if (job && job->is_closing) report_end(on, event.job, !event.ok);
+    if (job && job->is_closing && !job->is_syncing) report_end(on, event.job, !event.ok);
 }
 
 void report_job_end(const Deciding& on, const RunKey& run, const RunEnd& end, bool epilog_failed) {

@@ -60,6 +60,17 @@ struct PrologEnded {
     bool ok = true;
 };
 
+// Of a task that was stopped, too.
+struct DataTaskEnded {
+    JobKey job;
+    std::optional<Error> error = {};  // why the job cannot start
+};
+
+// However it ended: what went wrong was reported by itself.
+struct FinalSyncEnded {
+    JobKey job;
+};
+
 struct EpilogEnded {
     JobKey job;
     bool ok = true;
@@ -118,9 +129,10 @@ struct SpoolRead {
     std::vector<FoundRun> runs;
 };
 
-using NodeEvent = std::variant<BatchOrdered, PrepareOrdered, StepBrought, SignalOrdered, EndOrdered,
-                               ReportStored, PrologEnded, EpilogEnded, SpawnFailed, LeftoversGone,
-                               NodeTimerDue, SupervisorStarted, SupervisorState, SupervisorKilling,
-                               SupervisorEnded, SupervisorGone, SpoolRead>;
+using NodeEvent =
+    std::variant<BatchOrdered, PrepareOrdered, StepBrought, SignalOrdered, EndOrdered, ReportStored,
+                 PrologEnded, DataTaskEnded, FinalSyncEnded, EpilogEnded, SpawnFailed,
+                 LeftoversGone, NodeTimerDue, SupervisorStarted, SupervisorState, SupervisorKilling,
+                 SupervisorEnded, SupervisorGone, SpoolRead>;
 
 }  // namespace sluice

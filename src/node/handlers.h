@@ -26,9 +26,17 @@ void on_batch_ordered(const Deciding& on, const BatchOrdered& event);
 void on_prepare_ordered(const Deciding& on, const PrepareOrdered& event);
 void on_step_brought(const Deciding& on, const StepBrought& event);
 void on_prolog_ended(const Deciding& on, const PrologEnded& event);
+void end_preparation(const Deciding& on, const JobKey& key, const std::optional<Error>& error);
 void on_spawn_failed(const Deciding& on, const SpawnFailed& event);
 void refuse(const Deciding& on, const RunKey& run, const Error& error);
 void start(const Deciding& on, const RunKey& run);  // or say why not
+
+// data.cc
+void on_data_task_ended(const Deciding& on, const DataTaskEnded& event);
+// Whether the work on the job's data is done; it is started if it has not been.
+bool is_after_data(const Deciding& on, JobHere& job);
+void want_restore(JobHere& job);
+void stop_data(const Deciding& on, const JobKey& key);
 
 // users.cc
 bool knows_user(const Deciding& on, const UserKey& user);
@@ -51,6 +59,7 @@ void watch_kill(const Deciding& on, const RunKey& run, Seconds grace);
 
 // end.cc
 void on_supervisor_ended(const Deciding& on, const SupervisorEnded& event);
+void on_final_sync_ended(const Deciding& on, const FinalSyncEnded& event);
 void on_epilog_ended(const Deciding& on, const EpilogEnded& event);
 void end_runs(const Deciding& on, const JobKey& job, Seconds grace, const std::string& reason_line);
 void close_if_clean(const Deciding& on, const JobKey& job);

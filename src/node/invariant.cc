@@ -22,9 +22,8 @@ std::optional<std::string> broken_run(const NodeState& state, const JobHere& job
     if (state.unacknowledged.contains(key)) return "runs after its end was reported";
     if (state.unreleased.contains(key)) return "runs after its end";
     if (state.never_start.contains(key)) return "runs after it was cancelled";
-    if (job.prolog == JobHere::Prolog::Running && run.is_supervised)
-        return "runs before its prolog";
-    const bool waits = job.prolog == JobHere::Prolog::Running || waits_for_user(state, key);
+    if (job.is_preparing() && run.is_supervised) return "runs before its prolog or its data";
+    const bool waits = job.is_preparing() || waits_for_user(state, key);
     if (!run.is_supervised && !waits && !run.give_up_at) return "waits for nothing";
     return {};
 }
@@ -32,7 +31,8 @@ std::optional<std::string> broken_run(const NodeState& state, const JobHere& job
 std::optional<std::string> broken_job(const JobHere& job) {
     const bool must_close = job.is_ending || job.batch_end;
     if (job.is_closing && !job.runs.empty()) return "has runs beside its epilog";
-    const bool in_prolog = job.prolog == JobHere::Prolog::Running;
+    if (job.is_syncing && !job.is_closing) return "is synchronised before its end";
+    const bool in_prolog = job.is_preparing();
     if (job.runs.empty() && must_close && !job.is_closing && !in_prolog)
         return "is left but not closed";
     if (in_prolog && job.runs.empty() && !job.is_prepared_for) return "has a prolog alone";

@@ -21,6 +21,8 @@ void learn(HookJob& known, const HookJob& news) {
     known.user = news.user;
     known.group = news.group;
     known.variables = news.variables;
+    known.data = news.data;
+    known.syncs = known.syncs || news.syncs;
     known.gpus.insert(news.gpus.begin(), news.gpus.end());
     known.gpu_variables.insert(news.gpu_variables.begin(), news.gpu_variables.end());
 }
@@ -33,7 +35,7 @@ void drop(const Deciding& on, const RunKey& run) {
     on_user_asked(on, run);
 }
 
-void go_on_after_prolog(const Deciding& on, const RunKey& run) {
+void go_on_when_ready(const Deciding& on, const RunKey& run) {
     if (!must_wait_for_user(on, run, user_of(on.state.find(run.job)->hook))) start(on, run);
 }
 
@@ -48,19 +50,25 @@ bool is_after_prolog(const Deciding& on, JobHere& job) {
     return true;
 }
 
+// The same with the work on its data, which follows.
+bool is_ready(const Deciding& on, JobHere& job) {
+    return is_after_prolog(on, job) && is_after_data(on, job);
+}
+
 // Known from here on, so that a repeated order does nothing.
 void begin(const Deciding& on, const RunKey& run, const HookJob& news) {
     JobHere& job = on.state.jobs[run.job];
     learn(job.hook, news);
     job.runs[run.step] = {};
-    if (is_after_prolog(on, job)) go_on_after_prolog(on, run);
+    if (run.step == kBatchStep) want_restore(job);
+    if (is_ready(on, job)) go_on_when_ready(on, run);
 }
 
 // PrologFlags=Alloc without Contain: only the Prolog runs.
 void prepare(const Deciding& on, const HookJob& news) {
     JobHere& job = on.state.jobs[news.key];
     learn(job.hook, news);
-    if (is_after_prolog(on, job))
+    if (is_ready(on, job))
         on.add(ReportLaunch{extern_of(news.key)});
     else
         job.is_prepared_for = true;
@@ -171,27 +179,32 @@ void on_prolog_ended(const Deciding& on, const PrologEnded& event) {
     JobHere* job = on.state.find(event.job);
     if (!job || job->prolog != JobHere::Prolog::Running) return;
     job->prolog = event.ok ? JobHere::Prolog::Done : JobHere::Prolog::Wanted;
-    const Error failed{ErrorCode::PrologFailed, ""};
+    if (!event.ok) return end_preparation(on, event.job, Error{ErrorCode::PrologFailed, ""});
+    if (job->takes_no_more() || is_after_data(on, *job)) end_preparation(on, event.job, {});
+}
+
+// After the Prolog and the work on the data, or instead of what is left of them.
+void end_preparation(const Deciding& on, const JobKey& key, const std::optional<Error>& error) {
+    JobHere* job = on.state.find(key);
     if (std::exchange(job->is_prepared_for, false)) {
-        on.add(ReportLaunch{extern_of(event.job),
-                            event.ok ? std::nullopt : std::optional<Error>(failed)});
+        on.add(ReportLaunch{extern_of(key), error});
         // Nothing else of it may be here, unless its end was ordered meanwhile.
-        if (!event.ok && job->runs.empty() && !job->takes_no_more()) {
-            on.state.jobs.erase(event.job);
+        if (error && job->runs.empty() && !job->takes_no_more()) {
+            on.state.jobs.erase(key);
             return;
         }
-        close_if_clean(on, event.job);
-        job = on.state.find(event.job);
+        close_if_clean(on, key);
+        job = on.state.find(key);
         if (!job) return;
     }
     std::vector<StepId> waiting;
     for (const auto& [step, run] : job->runs) waiting.push_back(step);
     for (const StepId step : waiting) {
-        const RunKey run{event.job, step};
-        if (event.ok)
-            go_on_after_prolog(on, run);
+        const RunKey run{key, step};
+        if (error)
+            refuse(on, run, *error);
         else
-            refuse(on, run, failed);
+            go_on_when_ready(on, run);
     }
 }
 
@@ -201,6 +214,7 @@ void start(const Deciding& on, const RunKey& run) {
     if (!here) return;
     if (const std::optional<Error> error = obstacle(*job, *here)) return refuse(on, run, *error);
     here->is_supervised = true;
+    job->has_run = true;
     on.add(SpawnStep{run, job->hook, knows_user(on, user_of(job->hook))});
 }
 

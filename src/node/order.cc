@@ -65,6 +65,7 @@ void on_end_ordered(const Deciding& on, const EndOrdered& event) {
     if (!job) return confirm_end(on, key);
     job->is_ending = true;
     end_runs(on, key, event.grace, event.reason_line);
+    stop_data(on, key);
     close_if_clean(on, key);
 }
 

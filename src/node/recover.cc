@@ -9,7 +9,9 @@ void on_spool_read(const Deciding& on, const SpoolRead& event) {
     for (const FoundRun& found : event.runs) {
         JobHere& job = on.state.jobs[found.run.job];
         job.prolog = JobHere::Prolog::Done;
+        job.data = JobHere::Data::Done;
         job.hook = found.job;
+        job.has_run = true;
         job.runs[found.run.step].is_supervised = found.is_supervised;
     }
     for (const FoundRun& found : event.runs) {

@@ -24,10 +24,16 @@ struct JobHere {
     std::map<StepId, RunHere> runs;
     std::optional<RunEnd> batch_end;
     bool is_ending = false;   // the controller has ordered it
-    bool is_closing = false;  // the Epilog runs
+    bool is_closing = false;  // the last synchronisation or the Epilog runs
+    bool is_syncing = false;  // the former
+    bool has_run = false;     // something of it was started here
     enum class Prolog : std::uint8_t { Wanted, Running, Done } prolog = Prolog::Wanted;
+    enum class Data : std::uint8_t { Wanted, Running, Done } data = Data::Wanted;
+    std::size_t data_tasks_done = 0;
+    bool is_data_stopped = false;
     bool is_prepared_for = false;  // PrologFlags=Alloc: the controller waits for the Prolog
 
+    bool is_preparing() const { return prolog == Prolog::Running || data == Data::Running; }
     bool takes_no_more() const { return is_ending || is_closing || batch_end; }
 };
 

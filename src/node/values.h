@@ -25,6 +25,14 @@ struct NodeTime {
     Time wall{};
 };
 
+// Work on the data of a job on this node after its Prolog, before anything of the job runs.
+enum class DataKind : std::uint8_t { StageIn, Restore };
+struct DataTask {
+    DataKind kind = DataKind::StageIn;
+    std::string text = {};  // the option of the job, as its request has it
+    bool operator==(const DataTask&) const = default;
+};
+
 // What Prolog and Epilog of a job are told.
 struct HookJob {
     JobKey key;
@@ -33,7 +41,9 @@ struct HookJob {
     std::set<std::uint32_t> gpus = {};         // of its runs here, as the node numbers them
     std::set<std::string> gpu_variables = {};  // that name them
     std::vector<std::string> variables =
-        {};  // more variables of the controller: "SLURM_JOB_PARTITION=gpu"
+        {};                           // more variables of the controller: "SLURM_JOB_PARTITION=gpu"
+    std::vector<DataTask> data = {};  // one after the other
+    bool syncs = false;               // --sync: what it saves is synchronised at its end
 };
 
 // How a run has ended.
@@ -53,6 +63,7 @@ struct SignalOrder {
     bool if_handled = false;
     bool suspension = false;
     std::string message = {};  // instead of a signal: for the standard error
+    bool stack_dump = false;   // the stacks of the processes follow it
 };
 
 // The parts of slurm.conf that decisions depend on.

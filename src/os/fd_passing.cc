@@ -1,10 +1,13 @@
 #include "os/fd_passing.h"
 
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "os/error.h"
+#include "os/files.h"
 
 namespace sluice {
 
@@ -44,6 +47,14 @@ Fd receive_fd(const Fd& socket) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
     return Fd(fd);
+}
+
+Result<Fd> memory_file(std::string_view content) {
+    Fd file(memfd_create("sluice", MFD_CLOEXEC));
+    if (!file) return os_error("memfd_create");
+    if (!write_all(file.get(), content)) return os_error("cannot write to a file in memory");
+    lseek(file.get(), 0, SEEK_SET);
+    return file;
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <climits>
@@ -23,6 +24,12 @@ Result<std::string> read_file(const std::string& path) {
         if (count == 0) return content;
         content.append(buffer, static_cast<std::size_t>(count));
     }
+}
+
+Result<Fd> memory_file(const char* name, std::string_view content) {
+    Fd file(memfd_create(name, MFD_CLOEXEC));
+    if (!file || !write_all(file.get(), content)) return os_error(name);
+    return file;
 }
 
 bool write_all(int fd, std::string_view bytes) {

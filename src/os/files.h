@@ -14,6 +14,8 @@
 
 namespace sluice {
 
+// A file without a name, in memory; others may read it as /proc/PID/fd/N.
+Result<Fd> memory_file(const char* name, std::string_view content);
 Result<std::string> read_file(const std::string& path);
 // The old content or the new one, never a part. It survives the writer's death; after a crash of
 // the machine itself only with `durable`.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace sluice {
 
@@ -42,7 +43,24 @@ struct Attributes {
     unsigned gpu_slices, compute_slices;
     unsigned long long memory;  // megabytes
 };
-constexpr unsigned kLinksMost = 18;  // of one GPU
+struct Utilization {
+    unsigned gpu, memory;  // percent
+};
+struct Memory {
+    unsigned long long total, free, used;  // bytes
+};
+struct EventData {
+    void* device;
+    unsigned long long type, data;
+    unsigned gpu_instance, compute_instance;
+};
+constexpr unsigned long long kXidEvent = 8;
+constexpr int kSmClock = 1;
+constexpr int kNoFunction = -1;
+constexpr int kUncorrected = 1, kVolatile = 0;
+constexpr int kCoreTemperature = 0;
+constexpr std::size_t kXidsMost = 64;  // of one call
+constexpr unsigned kLinksMost = 18;    // of one GPU
 constexpr unsigned kMigsMost = 64;
 constexpr unsigned kUuidSize = 96;
 constexpr unsigned kProcessesMost = 1024;
@@ -109,6 +127,18 @@ struct Nvml::Functions {
     int (*compute_instance)(void*, unsigned*) = nullptr;
     int (*attributes)(void*, Attributes*) = nullptr;
 
+    int (*handle_by_uuid)(const char*, void**) = nullptr;
+    int (*utilization)(void*, Utilization*) = nullptr;
+    int (*memory)(void*, Memory*) = nullptr;
+    int (*power)(void*, unsigned*) = nullptr;
+    int (*temperature)(void*, int, unsigned*) = nullptr;
+    int (*current_clock)(void*, int, unsigned*) = nullptr;
+    int (*ecc_errors)(void*, int, int, unsigned long long*) = nullptr;
+    int (*make_events)(void**) = nullptr;
+    int (*free_events)(void*) = nullptr;
+    int (*register_events)(void*, unsigned long long, void*) = nullptr;
+    int (*wait_event)(void*, EventData*, unsigned) = nullptr;
+
     // The name of one that is missing, or none.
     const char* find_in(void* library) {
         const char* missing = nullptr;
@@ -143,6 +173,17 @@ struct Nvml::Functions {
         find(gpu_instance, "nvmlDeviceGetGpuInstanceId");
         find(compute_instance, "nvmlDeviceGetComputeInstanceId");
         find(attributes, "nvmlDeviceGetAttributes_v2");
+        find(handle_by_uuid, "nvmlDeviceGetHandleByUUID");
+        find(utilization, "nvmlDeviceGetUtilizationRates");
+        find(memory, "nvmlDeviceGetMemoryInfo");
+        find(power, "nvmlDeviceGetPowerUsage");
+        find(temperature, "nvmlDeviceGetTemperature");
+        find(current_clock, "nvmlDeviceGetClockInfo");
+        find(ecc_errors, "nvmlDeviceGetTotalEccErrors");
+        find(make_events, "nvmlEventSetCreate");
+        find(free_events, "nvmlEventSetFree");
+        find(register_events, "nvmlDeviceRegisterEvents");
+        find(wait_event, "nvmlEventSetWait_v2");
         return needed;
     }
 };
@@ -151,6 +192,7 @@ Nvml::Nvml(void* library, std::unique_ptr<Functions> functions)
     : library_(library), call_(std::move(functions)) {}
 
 Nvml::~Nvml() {
+    if (xid_events_) call_->free_events(xid_events_);
     call_->shutdown();
     dlclose(library_);
 }
@@ -310,23 +352,27 @@ Result<void> Nvml::reset_clocks(std::uint32_t gpu) const {
     return {};
 }
 
-std::vector<GpuProcess> Nvml::processes(std::uint32_t gpu) const {
+std::vector<GpuProcess> Nvml::processes_on(void* device) const {
     std::vector<GpuProcess> found;
-    const Result<void*> handle = device(gpu);
-    if (!handle) return found;
     unsigned count = kProcessesMost;
     std::vector<RunningProcess> running(count);
-    if (call_->running && call_->running(*handle, &count, running.data()) == kSuccess) {
-        for (unsigned i = 0; i < count; ++i) {
-            const std::uint64_t bytes = running[i].memory == kUnknownMemory ? 0 : running[i].memory;
-            found.push_back({static_cast<pid_t>(running[i].pid), bytes / 1024, 0});
-        }
+    if (!call_->running || call_->running(device, &count, running.data()) != kSuccess) return found;
+    for (unsigned i = 0; i < std::min(count, kProcessesMost); ++i) {
+        const std::uint64_t bytes = running[i].memory == kUnknownMemory ? 0 : running[i].memory;
+        found.push_back({static_cast<pid_t>(running[i].pid), bytes / 1024, 0});
     }
-    count = kProcessesMost;
+    return found;
+}
+
+std::vector<GpuProcess> Nvml::processes(std::uint32_t gpu) const {
+    const Result<void*> handle = device(gpu);
+    if (!handle) return {};
+    std::vector<GpuProcess> found = processes_on(*handle);
+    unsigned count = kProcessesMost;
     std::vector<ProcessSample> samples(count);
     if (call_->samples && call_->samples(*handle, samples.data(), &count, 0) == kSuccess) {
         std::map<unsigned, ProcessSample> newest;  // by pid: the driver keeps several
-        for (unsigned i = 0; i < count; ++i) {
+        for (unsigned i = 0; i < std::min(count, kProcessesMost); ++i) {
             ProcessSample& kept = newest.try_emplace(samples[i].pid, samples[i]).first->second;
             if (samples[i].time > kept.time) kept = samples[i];
         }
@@ -335,6 +381,70 @@ std::vector<GpuProcess> Nvml::processes(std::uint32_t gpu) const {
         }
     }
     return found;
+}
+
+Result<GpuReading> Nvml::read(const std::string& uuid, std::uint32_t gpu) const {
+    void* found = nullptr;
+    const bool is_named = !uuid.empty() && call_->handle_by_uuid;
+    if (!is_named) found = TRY(device(gpu));
+    if (is_named) {
+        const int code = call_->handle_by_uuid(uuid.c_str(), &found);
+        if (code != kSuccess) return failure(uuid.c_str(), gpu, code);
+    }
+    constexpr std::uint64_t kMegabyte = 1u << 20;
+    GpuReading reading;
+    Utilization rates{};
+    if (call_->utilization && call_->utilization(found, &rates) == kSuccess)
+        reading.percent = std::min(rates.gpu, 100u);
+    Memory memory{};
+    if (call_->memory && call_->memory(found, &memory) == kSuccess) {
+        reading.memory_mb = memory.used / kMegabyte;
+        reading.memory_all_mb = memory.total / kMegabyte;
+    }
+    const auto note = [](std::optional<std::uint32_t>& member, int code, unsigned value) {
+        if (code == kSuccess) member = value;
+    };
+    unsigned value = 0;
+    int code = call_->power ? call_->power(found, &value) : kNoFunction;
+    note(reading.watts, code, value / 1000);
+    code = call_->temperature ? call_->temperature(found, kCoreTemperature, &value) : kNoFunction;
+    note(reading.celsius, code, value);
+    code = call_->current_clock ? call_->current_clock(found, kSmClock, &value) : kNoFunction;
+    note(reading.sm_clock, code, value);
+    code = call_->current_clock ? call_->current_clock(found, kMemoryClock, &value) : kNoFunction;
+    note(reading.memory_clock, code, value);
+    reading.processes = processes_on(found);
+    unsigned long long errors = 0;
+    if (call_->ecc_errors && call_->ecc_errors(found, kUncorrected, kVolatile, &errors) == kSuccess)
+        reading.ecc_errors = errors;
+    return reading;
+}
+
+// A driver that cannot tell of errors is used without.
+void Nvml::watch_xids() {
+    unsigned count = 0;
+    const bool can = call_->make_events && call_->free_events && call_->register_events &&
+                     call_->wait_event && call_->count(&count) == kSuccess;
+    if (!can || call_->make_events(&xid_events_) != kSuccess) {
+        xid_events_ = nullptr;
+        return;
+    }
+    for (unsigned gpu = 0; gpu < count; ++gpu) {
+        const Result<void*> handle = device(gpu);
+        if (handle) (void)call_->register_events(*handle, kXidEvent, xid_events_);
+    }
+}
+
+std::vector<GpuXid> Nvml::take_xids() {
+    std::vector<GpuXid> xids;
+    if (!std::exchange(watches_xids_, true)) watch_xids();
+    EventData event{};
+    while (xid_events_ && xids.size() < kXidsMost &&
+           call_->wait_event(xid_events_, &event, 0) == kSuccess) {
+        if (event.type == kXidEvent)
+            xids.push_back({uuid_of(event.device), static_cast<std::uint32_t>(event.data)});
+    }
+    return xids;
 }
 
 }  // namespace sluice

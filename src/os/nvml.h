@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,21 @@ struct GpuProcess {
     std::uint32_t percent = 0;  // of the time of the GPU
 };
 
+// What a GPU does now. Absent: the driver does not tell.
+struct GpuReading {
+    std::optional<std::uint32_t> percent;  // of the time, in the last second or so
+    std::uint64_t memory_mb = 0, memory_all_mb = 0;
+    std::optional<std::uint32_t> watts, celsius, sm_clock, memory_clock;  // MHz
+    std::vector<GpuProcess> processes;
+    std::optional<std::uint64_t> ecc_errors;  // that could not be corrected, since the driver began
+};
+
+// A critical error that the driver has reported.
+struct GpuXid {
+    std::string uuid;
+    std::uint32_t xid = 0;
+};
+
 class Nvml {
 public:
     // The error says why there is none.
@@ -69,6 +85,11 @@ public:
     Result<void> set_clocks(std::uint32_t gpu, const GpuClocks& clocks) const;
     Result<void> reset_clocks(std::uint32_t gpu) const;
 
+    // The GPU or the part of one (MIG) with this UUID, or else the GPU of this number.
+    Result<GpuReading> read(const std::string& uuid, std::uint32_t gpu) const;
+    // Since the last call; from the first call on.
+    std::vector<GpuXid> take_xids();
+
     // A process may be named twice: with its memory, and with its part of the time. Empty where
     // the driver does not tell.
     std::vector<GpuProcess> processes(std::uint32_t gpu) const;
@@ -82,10 +103,14 @@ private:
     std::string uuid_of(void* device) const;
     std::vector<std::string> peers_of(void* device) const;
     std::vector<MigDevice> migs_of(void* device) const;
+    std::vector<GpuProcess> processes_on(void* device) const;
+    void watch_xids();
     Error failure(const char* what, std::uint32_t gpu, int code) const;
 
     void* library_;
     std::unique_ptr<Functions> call_;
+    void* xid_events_ = nullptr;
+    bool watches_xids_ = false;
 };
 
 }  // namespace sluice

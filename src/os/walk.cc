@@ -32,6 +32,8 @@ TreeEntry entry_of(std::string path, const struct stat& found) {
     entry.inode = found.st_ino;
     entry.links = found.st_nlink;
     entry.changed_ns = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec;
+    entry.altered_ns = found.st_ctim.tv_sec * 1'000'000'000 + found.st_ctim.tv_nsec;
+    entry.mode = found.st_mode;
     return entry;
 }
 
@@ -82,6 +84,7 @@ private:
         const std::string full = path.empty() ? root_ : root_ + "/" + path;
         const int fd = open(full.c_str(),
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC | (path.empty() ? 0 : O_NOFOLLOW));
+        if (fd < 0 && errno == ENOENT && !path.empty()) return {};  // removed meanwhile
         if (fd < 0) return os_error(full);
         const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(fd), closedir);
         if (!directory) return os_error(full);

@@ -19,6 +19,8 @@ struct TreeEntry {
     std::uint64_t disk_bytes = 0;
     std::uint64_t device = 0, inode = 0, links = 0;
     std::int64_t changed_ns = 0;  // time of the last change of the content
+    std::int64_t altered_ns = 0;  // or of anything else of it
+    std::uint32_t mode = 0;
 };
 
 struct WalkOptions {

@@ -151,7 +151,8 @@ Value value_of(const FieldLimits& limits) {
 
 inline JobRequest request() {
     JobRequest request{fields<JobTerms>(), fields<JobDetails>()};
-    request.licenses = coin() ? "" : "matlab:2,ansys:1";  // they are counted
+    request.licenses = coin() ? "" : "matlab:2,ansys:1";          // they are counted
+    request.sync = coin() ? "" : "/scratch/a:/data/b,every=10m";  // it has a grammar
     return request;
 }
 

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "model/explanation.h"
 #include "model/filter.h"
+#include "model/gpu_report.h"
 #include "model/job.h"
 #include "model/job_change.h"
 #include "model/node.h"
@@ -19,6 +20,7 @@
 #include "model/qos.h"
 #include "model/reservation.h"
 #include "model/table.h"
+#include "model/trigger.h"
 #include "wire.pb.h"
 
 namespace sluice {
@@ -43,6 +45,17 @@ JobRequest request_of(const wire::JobAllocation& job);
 std::string encode(const NodeFacts& facts);
 Result<NodeFacts> decode_facts(std::string_view bytes);
 
+std::string encode(const NodeUse& use);
+Result<NodeUse> decode_node_use(std::string_view bytes);  // without its node
+std::string encode(const GpuReport& report);
+Result<GpuReport> decode_gpu_report(std::string_view bytes);
+
+std::string encode(const TriggerRequest& request);
+Result<TriggerRequest> decode_trigger_request(std::string_view bytes);
+std::string encode(const TriggerChoice& choice);
+Result<TriggerChoice> decode_trigger_choice(std::string_view bytes);
+std::string encode(const Trigger& trigger);
+Result<Trigger> decode_trigger(std::string_view bytes);
 std::string encode(const ReservationChange& change);
 Result<ReservationChange> decode_reservation_change(std::string_view bytes);
 std::string encode(const JobChange& change);

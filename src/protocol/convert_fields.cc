@@ -1,12 +1,14 @@
 // protocol/convert_fields.cc
 //
 // Values whose encoding is derived from their lists of fields. See convert.h.
+#include "model/gpu_use_fields.h"
 #include "model/job_change_fields.h"
 #include "model/job_fields.h"
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
 #include "model/qos_fields.h"
 #include "model/reservation_fields.h"
+#include "model/trigger_fields.h"
 #include "model/validate.h"
 #include "protocol/convert.h"
 #include "protocol/field_codec.h"
@@ -59,6 +61,46 @@ std::string encode(const NodeFacts& facts) {
 
 Result<NodeFacts> decode_facts(std::string_view bytes) {
     return decode_fields<NodeFacts>(bytes);
+}
+
+std::string encode(const NodeUse& use) {
+    return encode_fields(use);
+}
+
+Result<NodeUse> decode_node_use(std::string_view bytes) {
+    return decode_fields<NodeUse>(bytes);
+}
+
+std::string encode(const GpuReport& report) {
+    return encode_fields(report);
+}
+
+Result<GpuReport> decode_gpu_report(std::string_view bytes) {
+    return decode_fields<GpuReport>(bytes);
+}
+
+std::string encode(const TriggerRequest& request) {
+    return encode_fields(request);
+}
+
+Result<TriggerRequest> decode_trigger_request(std::string_view bytes) {
+    return decode_fields<TriggerRequest>(bytes);
+}
+
+std::string encode(const TriggerChoice& choice) {
+    return encode_fields(choice);
+}
+
+Result<TriggerChoice> decode_trigger_choice(std::string_view bytes) {
+    return decode_fields<TriggerChoice>(bytes);
+}
+
+std::string encode(const Trigger& trigger) {
+    return encode_fields(trigger);
+}
+
+Result<Trigger> decode_trigger(std::string_view bytes) {
+    return decode_fields<Trigger>(bytes);
 }
 
 std::string encode(const ReservationChange& change) {

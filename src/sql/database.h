@@ -72,7 +72,12 @@ public:
     // again. SQLite has none.
     virtual bool is_lost() const = 0;
     virtual Result<void> reconnect() = 0;
+    // Whether the last failure was that no space is left.
+    virtual bool is_full() const { return false; }
 };
+
+// A name of a schema or table as a part of a statement of PostgreSQL.
+std::string quoted_name(std::string_view name);
 
 // begin, work(), commit; rollback if one fails. A lost connection is made again once and the work
 // repeated, so work() must have no effects outside of the database.
@@ -80,7 +85,11 @@ Result<void> transact(Database& database, const std::function<Result<void>()>& w
 
 struct Target {
     Engine engine = Engine::Sqlite;
-    std::string path;                  // SQLite: the file
+    std::string path;  // SQLite: the file
+    // PostgreSQL: "postgresql://...", a connection string of libpq, in place of hosts and others.
+    // Of its hosts, the first that takes changes is used.
+    std::string connection;
+    std::string schema;  // PostgreSQL: of all tables; made if it is missing. Empty: the usual one
     std::vector<std::string> hosts;    // StorageHost, StorageBackupHost; "/path": a Unix socket
     std::uint16_t port = 0;            // 0: the engine's usual one
     std::string user, password, name;  // StorageUser, StoragePass, StorageLoc

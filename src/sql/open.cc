@@ -32,6 +32,12 @@ Result<std::unique_ptr<Database>> open(const Target& target) {
     return Error{ErrorCode::BadArgument, "unknown database engine"};
 }
 
+std::string quoted_name(std::string_view name) {
+    std::string out = "\"";
+    for (const char c : name) out.append(c == '"' ? 2 : 1, c);
+    return out + '"';
+}
+
 Result<void> transact(Database& database, const std::function<Result<void>()>& work) {
     const auto once = [&]() -> Result<void> {
         TRY(database.begin());

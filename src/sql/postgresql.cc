@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "model/state_location.h"
 #include "sql/drivers.h"
 
 namespace sluice::sql {
@@ -25,8 +26,9 @@ constexpr Dialect kPostgresqlDialect{.engine = Engine::Postgresql,
 using Clock = std::chrono::steady_clock;
 
 struct Libpq {
-    decltype(&PQconnectStartParams) connect_start = nullptr;
-    decltype(&PQconnectPoll) connect_poll = nullptr;
+    decltype(&PQconnectdbParams) connect = nullptr;
+    decltype(&PQsetnonblocking) set_nonblocking = nullptr;
+    decltype(&PQflush) flush = nullptr;
     decltype(&PQstatus) status = nullptr;
     decltype(&PQsocket) socket = nullptr;
     decltype(&PQerrorMessage) error_message = nullptr;
@@ -40,6 +42,7 @@ struct Libpq {
     decltype(&PQclear) clear = nullptr;
     decltype(&PQresultStatus) result_status = nullptr;
     decltype(&PQresultErrorMessage) result_error = nullptr;
+    decltype(&PQresultErrorField) error_field = nullptr;
     decltype(&PQcmdTuples) changed_rows = nullptr;
     decltype(&PQcmdStatus) command_status = nullptr;
     decltype(&PQntuples) rows = nullptr;
@@ -53,8 +56,9 @@ struct Libpq {
 Result<Libpq> load_libpq() {
     void* from = TRY(load_library("libpq.so.5", "libpq5"));
     Libpq pq;
-    TRY(find_function(from, "PQconnectStartParams", pq.connect_start));
-    TRY(find_function(from, "PQconnectPoll", pq.connect_poll));
+    TRY(find_function(from, "PQconnectdbParams", pq.connect));
+    TRY(find_function(from, "PQsetnonblocking", pq.set_nonblocking));
+    TRY(find_function(from, "PQflush", pq.flush));
     TRY(find_function(from, "PQstatus", pq.status));
     TRY(find_function(from, "PQsocket", pq.socket));
     TRY(find_function(from, "PQerrorMessage", pq.error_message));
@@ -68,6 +72,7 @@ Result<Libpq> load_libpq() {
     TRY(find_function(from, "PQclear", pq.clear));
     TRY(find_function(from, "PQresultStatus", pq.result_status));
     TRY(find_function(from, "PQresultErrorMessage", pq.result_error));
+    TRY(find_function(from, "PQresultErrorField", pq.error_field));
     TRY(find_function(from, "PQcmdTuples", pq.changed_rows));
     TRY(find_function(from, "PQcmdStatus", pq.command_status));
     TRY(find_function(from, "PQntuples", pq.rows));
@@ -108,6 +113,10 @@ public:
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     }
     std::string why() const { return std::string(trim(pq_->result_error(get()))); }
+    std::string_view sqlstate() const {
+        const char* state = pq_->error_field(get(), PG_DIAG_SQLSTATE);
+        return state ? state : "";
+    }
 
 private:
     const Libpq* pq_;
@@ -211,7 +220,20 @@ std::string host_of(const std::string& host) {
     return name == std::string::npos ? host : host.substr(0, name);
 }
 
+// Those before the connection string may be overridden by it.
+ConnectionKeys keys_of_connection(const Target& target) {
+    ConnectionKeys keys;
+    const auto seconds = std::max<std::int64_t>(target.timeout.count(), 2);  // of each host
+    keys.add("connect_timeout", std::to_string(seconds));
+    keys.add("target_session_attrs", "read-write");
+    keys.add("application_name", "sluice");
+    keys.add("dbname", target.connection);
+    keys.add("client_encoding", "UTF8");
+    return keys;
+}
+
 Result<ConnectionKeys> connection_keys(const Target& target) {
+    if (!target.connection.empty()) return keys_of_connection(target);
     if (!target.ssl_ca_path.empty() || !target.ssl_cipher.empty()) {
         return Error{ErrorCode::BadArgument,
                      fmt::format("StorageParameters: {} cannot be used with PostgreSQL",
@@ -258,11 +280,15 @@ public:
         for (const std::string& value : keys.values) values.push_back(value.c_str());
         names.push_back(nullptr);
         values.push_back(nullptr);
-        connection_ = pq_.connect_start(names.data(), values.data(), 0);
-        TRY(finish_connecting());
+        const int is_string = target_.connection.empty() ? 0 : 1;
+        // Goes to the next host when the first does not answer within connect_timeout.
+        connection_ = pq_.connect(names.data(), values.data(), is_string);
+        if (pq_.status(connection_) != CONNECTION_OK) return lost();
+        if (pq_.set_nonblocking(connection_, 1) != 0) return lost();
         is_lost_ = false;
-        return {};
+        return set_up_session();
     }
+    bool is_full() const override { return is_full_; }
 
     Result<std::uint64_t> run(std::string_view statement, const Row& values) override {
         const Answer answer = TRY(execute(statement, values));
@@ -298,21 +324,28 @@ public:
 
 private:
     std::string place() const {
+        if (!target_.connection.empty()) return without_password(target_.connection);
         return fmt::format("PostgreSQL database {} of {} as {}", target_.name,
                            target_.hosts.empty() ? "localhost" : join(target_.hosts, ","),
                            target_.user);
     }
     Error refused(const Answer& answer) {
-        if (pq_.status(connection_) == CONNECTION_BAD) is_lost_ = true;
+        const std::string_view state = answer.sqlstate();
+        is_full_ = state == "53100";
+        // The server shuts down, or became a replica: another host may take changes.
+        const bool must_leave = state.starts_with("57P") || state == "25006";
+        if (must_leave || pq_.status(connection_) == CONNECTION_BAD) is_lost_ = true;
         return {ErrorCode::StoreFailed, fmt::format("{}: {}", place(), answer.why())};
     }
     Error lost() {
         is_lost_ = true;
+        is_full_ = false;
         return {ErrorCode::StoreFailed,
                 fmt::format("{}: {}", place(), trim(pq_.error_message(connection_)))};
     }
     Error late() {
         is_lost_ = true;
+        is_full_ = false;
         return {ErrorCode::StoreFailed,
                 fmt::format("{}: no answer within {} seconds", place(), target_.timeout.count())};
     }
@@ -326,25 +359,50 @@ private:
         return poll(&socket, 1, static_cast<int>(left)) != 0;
     }
 
-    Result<void> finish_connecting() {
-        const auto deadline =
-            Clock::now() +
-            target_.timeout * static_cast<int>(std::max<std::size_t>(target_.hosts.size(), 1));
-        PostgresPollingStatusType next = PGRES_POLLING_WRITING;
-        while (pq_.status(connection_) != CONNECTION_BAD) {
-            if (next == PGRES_POLLING_OK) return {};
-            if (next == PGRES_POLLING_FAILED) break;
-            if (!wait_for(next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline))
-                return late();
-            next = pq_.connect_poll(connection_);
+    // What a connection string may not change.
+    Result<void> set_up_session() {
+        if (!target_.connection.empty()) {
+            TRY(command(fmt::format("SET statement_timeout = {}; "
+                                    "SET client_min_messages = warning; "
+                                    "SET default_transaction_isolation = 'read committed'; "
+                                    "SELECT set_config('synchronous_commit', 'on', false) "
+                                    "WHERE current_setting('synchronous_commit') "
+                                    "IN ('off', 'local')",
+                                    target_.timeout.count() * 1000)
+                            .c_str()));
         }
-        return lost();
+        if (target_.schema.empty()) return {};
+        Result<void> made = make_schema();
+        if (!made && !is_lost_) made = make_schema();  // another connection may have been faster
+        TRY(std::move(made));
+        return command(fmt::format("SET search_path = {}", quoted_name(target_.schema)).c_str());
+    }
+    Result<void> make_schema() {
+        bool exists = false;
+        TRY(query("SELECT 1 FROM pg_namespace WHERE nspname = ?", {target_.schema},
+                  [&](const RowView&) -> Result<void> {
+                      exists = true;
+                      return {};
+                  }));
+        if (exists) return {};
+        return command(fmt::format("CREATE SCHEMA {}", quoted_name(target_.schema)).c_str());
+    }
+    // Sends what is not sent yet.
+    Result<void> flush(Clock::time_point deadline) {
+        while (true) {
+            const int left = pq_.flush(connection_);
+            if (left == 0) return {};
+            if (left < 0) return lost();
+            if (!wait_for(POLLIN | POLLOUT, deadline)) return late();
+            if (pq_.consume_input(connection_) == 0) return lost();
+        }
     }
 
     // The last result of what was sent. The server has a little time to report its own timeout.
     Result<Answer> wait() {
         const auto deadline = Clock::now() + target_.timeout + std::chrono::seconds(1);
         Answer last(pq_, nullptr);
+        TRY(flush(deadline));
         while (true) {
             while (pq_.is_busy(connection_)) {
                 if (!wait_for(POLLIN, deadline)) return late();
@@ -402,6 +460,7 @@ private:
     Target target_;
     PGconn* connection_ = nullptr;
     bool is_lost_ = false;
+    bool is_full_ = false;
     std::uint64_t statements_ = 0;
     std::unordered_map<std::string, std::string> prepared_;  // text, name
 };

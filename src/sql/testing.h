@@ -37,6 +37,14 @@ inline std::string find_program(const char* pattern) {
     return path;
 }
 
+// Of a process, as /proc has them.
+inline std::vector<pid_t> children_of(pid_t process) {
+    std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", process));
+    std::vector<pid_t> children;
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+    return children;
+}
+
 class PrivateServer {
 public:
     explicit PrivateServer(Engine engine) : engine_(engine) {
@@ -59,6 +67,30 @@ public:
             waitpid(process_, nullptr, 0);
         }
         std::filesystem::remove_all(directory_);
+    }
+    // PostgreSQL only: a connection string of libpq for a database.
+    std::string connection(const std::string& name = "sluice") const {
+        return "postgresql://sluice:it%27s%20%22a%22%20pass%5Cword@/" + name +
+               "?host=" + directory_;
+    }
+    pid_t process() const { return process_; }
+    void give_to_server(const std::string& path) const {
+        const int done = uid_ == 0 ? 0 : chown(path.c_str(), uid_, gid_);
+        EXPECT_EQ(done, 0);
+    }
+    // As after a crash of the machine, then as before.
+    void crash() {
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
+        process_ = -1;
+    }
+    void start_again() {
+        // The processes of the old server end when they notice it.
+        for (int i = 0; i < 100; ++i) {
+            process_ = start_server();
+            if (!wait_for(target("postgres"), false)) return;
+        }
+        ADD_FAILURE() << "PostgreSQL does not start again";
     }
     PrivateServer(const PrivateServer&) = delete;
     PrivateServer& operator=(const PrivateServer&) = delete;
@@ -116,7 +148,7 @@ private:
         return waitpid(start(arguments), &status, 0) > 0 && status == 0;
     }
     // Until a connection succeeds, for at most a minute.
-    std::optional<std::string> wait_for(const Target& target) const {
+    std::optional<std::string> wait_for(const Target& target, bool must = true) const {
         std::string why = "it ended";
         for (int i = 0; i < 600 && waitpid(process_, nullptr, WNOHANG) == 0; ++i) {
             auto connected = open(target);
@@ -124,22 +156,31 @@ private:
             why = connected.error().detail;
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
+        if (!must) return why;
         std::ifstream log(directory_ + "/log");
         ADD_FAILURE() << engine_name(engine_) << " does not start: " << why << "\n" << log.rdbuf();
         return why;
     }
 
+    static std::string postgresql_programs() {
+        return std::filesystem::path(find_program("/usr/lib/postgresql/*/bin/initdb"))
+            .parent_path();
+    }
+    pid_t start_server() const {
+        return start({postgresql_programs() + "/postgres", "-D", directory_ + "/data", "-k",
+                      directory_, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
+                      "max_connections=20"});
+    }
+
     bool start_postgresql() {
-        const std::string bin =
-            std::filesystem::path(find_program("/usr/lib/postgresql/*/bin/initdb")).parent_path();
+        const std::string bin = postgresql_programs();
         if (bin.empty()) return false;
         const std::string data = directory_ + "/data", password = directory_ + "/password";
         std::ofstream(password) << kPassword;
         if (!run({bin + "/initdb", "-D", data, "-U", "sluice", "-A", "scram-sha-256", "--pwfile",
                   password, "-E", "UTF8", "--locale=C", "--no-sync"}))
             ADD_FAILURE() << "initdb failed";
-        process_ = start({bin + "/postgres", "-D", data, "-k", directory_, "-c",
-                          "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=20"});
+        process_ = start_server();
         if (wait_for(target("postgres"))) return false;
         make_database("sluice");
         return true;

@@ -22,7 +22,8 @@ AttachedClients::~AttachedClients() {
     loop_.cancel(timer_);
 }
 
-void AttachedClients::add(Fd connection, const wire::StepOutput& greeting) {
+void AttachedClients::add(Fd connection, const wire::StepOutput& greeting,
+                          std::string_view earlier) {
     if (clients_.size() >= kClientsMax) {
         log_info("a step takes {} clients of sattach; one more was refused", kClientsMax);
         return;
@@ -36,7 +37,7 @@ void AttachedClients::add(Fd connection, const wire::StepOutput& greeting) {
                          [this, &client] { drop(client); }, [this] { handlers_.on_drained(); }});
     std::string frame;
     append_frame(frame, greeting);
-    client.stream->send(frame);
+    client.stream->send(frame.append(earlier));
     if (clients_.size() == 1) timer_ = loop_.after(kCheckInterval, [this] { check(); });
 }
 

@@ -29,7 +29,8 @@ public:
     AttachedClients(const AttachedClients&) = delete;
     AttachedClients& operator=(const AttachedClients&) = delete;
 
-    void add(Fd connection, const wire::StepOutput& greeting);
+    // `earlier`: frames of output that it is sent after the greeting.
+    void add(Fd connection, const wire::StepOutput& greeting, std::string_view earlier);
     void send(const std::string& frame);
     bool is_full() const;
     void read_more(bool wanted);  // false: their input has to wait

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "model/batch_x11.h"
 #include "model/errors.h"
 #include "model/job.h"
 #include "os/error.h"
@@ -16,6 +17,7 @@
 #include "stepd/limits.h"
 #include "stepd/login.h"
 #include "stepd/output.h"
+#include "stepd/x11.h"
 
 namespace sluice {
 
@@ -91,6 +93,7 @@ Environment BatchWork::make_environment() const {
     environment.set_default("HOME", user_.home);
     environment.set_default("PATH", "/usr/local/bin:/usr/bin:/bin");
     set_batch_variables(environment, order_, user_.name);
+    set_display(environment);
     return environment;
 }
 
@@ -101,13 +104,33 @@ void BatchWork::add_login(ProcessSpec& spec) const {
         Environment environment = Environment::parse(order_.batch().environment());
         environment.add_missing(login_environment(user_, kLoginTimeout));
         set_batch_variables(environment, order_, user_.name);
+        set_display(environment);
         environment.add_missing(Environment(std::move(entries)));
         entries = environment.entries();
     };
 }
 
+// The directory goes with the job, and the file with it.
+Result<void> BatchWork::open_display() {
+    if (request_.x11.empty()) return {};
+    const BatchDisplay display =
+        TRY(as(ErrorCode::LaunchFailed, parse_batch_display(request_.x11)));
+    const std::string path = fmt::format("{}/xauth.batch", order_.directory());
+    TRY(write_authority(path, authority_entry(display.number, display.cookie), user_));
+    display_ = display.display;
+    authority_ = path;
+    return {};
+}
+
+void BatchWork::set_display(Environment& environment) const {
+    if (display_.empty()) return;
+    environment.set("DISPLAY", display_);
+    environment.set("XAUTHORITY", authority_);
+}
+
 Result<void> BatchWork::start(const std::string& preface) {
     ProcessSpec spec;
+    TRY(open_display());
     spec.program = TRY(write_script());
     spec.argv = {spec.program};
     spec.argv.insert(spec.argv.end(), request_.script_args.begin(), request_.script_args.end());

@@ -45,6 +45,8 @@ private:
     void on_files(Result<Fd> err);
     Environment make_environment() const;
     void add_login(ProcessSpec& spec) const;
+    Result<void> open_display();
+    void set_display(Environment& environment) const;
 
     EventLoop& loop_;
     const wire::StepOrder& order_;
@@ -58,6 +60,7 @@ private:
     pid_t epilog_ = -1;
     std::unique_ptr<TaskEpilogs> epilogs_;
     std::shared_ptr<const OciTask> oci_;
+    std::string display_, authority_;  // sbatch --x11
     bool finished_ = false;
     wire::ExitStatus exit_;
 };

@@ -170,14 +170,16 @@ void Sampler::on_exit(const std::vector<TaskProcess>& tasks, pid_t pid, const ru
 
 void Sampler::note_gpus(const GpuShares& shares) {
     ++gpu_samples_;
-    std::vector<std::uint64_t> memory(tasks_.size());
+    std::vector<std::uint64_t> memory(tasks_.size()), percent(tasks_.size());
     for (const auto& [pid, share] : shares) {
         const auto owner = owners_.find(pid);
         if (owner == owners_.end()) continue;  // of another step or job
-        tasks_[owner->second].gpu_percent_sum += share.percent;
+        percent[owner->second] += share.percent;
         memory[owner->second] += share.memory_kb;
     }
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        tasks_[i].gpu_percent_sum += percent[i];
+        tasks_[i].gpu_percent_most = std::max(tasks_[i].gpu_percent_most, percent[i]);
         tasks_[i].gpu_memory_peak_kb = std::max(tasks_[i].gpu_memory_peak_kb, memory[i]);
     }
 }
@@ -208,7 +210,8 @@ TaskUsage Sampler::usage() const {
         part.read_bytes = amounts(task.most.read_bytes);
         part.written_bytes = amounts(task.most.written_bytes);
         if (gpu_samples_ > 0) {
-            part.gpu_percent = amounts(task.gpu_percent_sum / gpu_samples_);
+            part.gpu_percent = amounts(task.gpu_percent_sum / gpu_samples_);  // the mean
+            part.gpu_percent.most = task.gpu_percent_most;
             part.gpu_memory_kb = amounts(task.gpu_memory_peak_kb);
         }
         if (task.frequency_count > 0) {

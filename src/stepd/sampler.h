@@ -87,7 +87,7 @@ private:
         Amounts most;                    // so far; a sample never lowers it
         std::uint64_t rss_kb = 0, rss_peak_kb = 0, vm_peak_kb = 0;
         std::uint64_t frequency_sum = 0, frequency_count = 0;  // kHz
-        std::uint64_t gpu_percent_sum = 0, gpu_memory_peak_kb = 0;
+        std::uint64_t gpu_percent_sum = 0, gpu_percent_most = 0, gpu_memory_peak_kb = 0;
     };
     using Processes = std::map<pid_t, ProcessUsage>;
     std::size_t owner_in_tree(const std::vector<TaskProcess>& tasks, const Processes& found,

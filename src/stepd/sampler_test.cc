@@ -117,7 +117,7 @@ TEST_F(SamplerTest, DoesNotAskTheCgroupOfSeveralTasks) {
     EXPECT_EQ(sampler_.usage().cpu_ms.most, 1u);
 }
 
-TEST_F(SamplerTest, AveragesTheTimeOfGpusAndKeepsThePeakOfTheirMemory) {
+TEST_F(SamplerTest, AveragesTheTimeOfGpusAndKeepsThePeaks) {
     process(40, 1, 1, 1);
     process(41, 40, 1, 1);
     process(50, 1, 1, 1);
@@ -127,7 +127,7 @@ TEST_F(SamplerTest, AveragesTheTimeOfGpusAndKeepsThePeakOfTheirMemory) {
     sample();
     sampler_.note_gpus({{50, {30, 0}}});
     const TaskUsage usage = sampler_.usage();
-    EXPECT_EQ(usage.gpu_percent, (TaskAmounts{85, 75, "n1", 4, 10, "n1", 5}));
+    EXPECT_EQ(usage.gpu_percent, (TaskAmounts{85, 150, "n1", 4, 10, "n1", 5}));
     EXPECT_EQ(usage.gpu_memory_kb, (TaskAmounts{1530, 1500, "n1", 4, 30, "n1", 5}));
 }
 

@@ -158,11 +158,20 @@ void Supervisor::on_signal(const wire::SignalJob& order) {
     if (!order.message().empty()) {  // Compat: srun names itself, slurmstepd says it as an error
         const std::string& text = order.message();
         if (work_) work_->say(order_.has_tasks() ? "srun: " + text : supervisor_line(text));
+        if (order.stack_dump()) dump_stacks();
     } else if (!order.suspension()) {
         if (work_) work_->signal(order);
     } else if (container_ && !terminating_ && !cleaning_) {
         order.signal() == SIGSTOP ? container_->suspend() : container_->resume();
     }
+}
+
+void Supervisor::dump_stacks() {
+    if (!work_ || !user_ || !container_ || cleaning_) return;
+    stack_dump_.start(order_.stack_dump_program(), *user_, container_->pids(),
+                      [this](const std::string& text) {
+                          if (work_) work_->say(text);
+                      });
 }
 
 // Compat: when a job ends, both the srun in its script and its tasks get SIGTERM, and srun forwards

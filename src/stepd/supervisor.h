@@ -17,6 +17,7 @@
 #include "stepd/gpu_clocks.h"
 #include "stepd/gpu_usage.h"
 #include "stepd/sampler.h"
+#include "stepd/stack_dump.h"
 #include "stepd/work.h"
 
 namespace sluice {
@@ -33,6 +34,7 @@ private:
     void on_command(const wire::StepCommand& command);
     void on_signal(const wire::SignalJob& order);
     void signal_tasks(int signal, bool by_srun);
+    void dump_stacks();
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
     void kill_tasks();
     void reap();
@@ -61,6 +63,7 @@ private:
     CpuFrequencies cpu_frequencies_;
     Sampler sampler_;
     GpuUsage gpu_usage_;
+    StackDump stack_dump_{loop_};
     EventLoop::TimerId sample_timer_ = 0;
     EventLoop::TimerId memory_timer_ = 0;
     bool over_memory_ = false;  // OverMemoryKill has ended it

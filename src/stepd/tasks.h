@@ -20,6 +20,7 @@
 #include "stepd/oci_task.h"
 #include "stepd/output.h"
 #include "stepd/pmi.h"
+#include "stepd/recent_output.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
 #include "stepd/x11.h"
@@ -31,6 +32,7 @@ public:
     TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
              std::function<void(bool srun_lost)> terminate,
              std::function<void(int signal, bool by_srun)> signal_all, OnFailed on_failed);
+    ~TaskWork() override;
     void prepare(const User& user, const Container& container);
 
     Result<void> start(const std::string& preface) override;
@@ -64,6 +66,7 @@ private:
         FileDemands files;  // and what it opens itself
         bool terminal = false;
     };
+    void show_log();
     bool tasks_are_over() const { return running_ == 0 && !starting_; }
     Result<void> make_pmi();
     Result<void> open_display();
@@ -104,6 +107,7 @@ private:
     FrameReader reader_{kStepInputSizeMax};
     std::unique_ptr<Stream> srun_;
     AttachedClients attached_;
+    RecentOutput recent_;
     std::unique_ptr<AttachDoor> attach_door_;
     std::vector<std::unique_ptr<Task>> tasks_;
     std::unique_ptr<Pmi> pmi_;         // --mpi

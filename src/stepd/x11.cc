@@ -28,6 +28,8 @@ std::string counted(std::string_view text) {
     return bytes.append(text);
 }
 
+}  // namespace
+
 // The directory is root's, so that the user cannot put a link where we are about to write.
 Result<void> write_authority(const std::string& path, std::string_view content, const User& user) {
     unlink(path.c_str());
@@ -38,8 +40,6 @@ Result<void> write_authority(const std::string& path, std::string_view content, 
     }
     return {};
 }
-
-}  // namespace
 
 std::string authority_entry(std::uint32_t number, std::string_view cookie) {
     constexpr std::string_view kAnyAddress("\xff\xff\0\0", 4);  // the family and an empty address

@@ -46,6 +46,8 @@ private:
     std::string authority_;  // the path of the file
 };
 
+// A file of the user that only it can read.
+Result<void> write_authority(const std::string& path, std::string_view content, const User& user);
 // The content of the file: the cookie for every address of display `number`.
 std::string authority_entry(std::uint32_t number, std::string_view cookie);
 

@@ -15,7 +15,8 @@ namespace sluice {
 
 class BlobRefs {
 public:
-    void add(const Job& job);  // at load
+    void add(const Job& job);  // at load; in place of what the job named before
+    void forget(JobId job);
 
     bool named(const std::string& hash) const { return counts_.contains(hash); }
     // The blobs that no job would name after these changes.
@@ -33,7 +34,6 @@ private:
     const std::string* take(const std::string& hash);
     void drop(const std::string* hash);
     void set(const Job& job);
-    void forget(JobId job);
 
     Counts counts_;
     std::unordered_map<std::uint32_t, Named> jobs_;

@@ -24,21 +24,31 @@ struct StoreKind {
     const char* name;
     std::unique_ptr<Store> (*open)(const StateDirectory& directory);
     bool survives_closing;
-    // Overwrites the row of a job or of another record with other bytes, while the store is closed.
+    bool shared;  // by several controllers
+    // Overwrites the row of a job or of another record with bytes, while the store is closed.
     void (*damage)(const StateDirectory& directory, const char* table, const char* bytes);
 };
 
 const StoreKind kKinds[] = {
-    {"Memory", [](const StateDirectory&) { return memory_store(); }, false, nullptr},
-    {"Sqlite", [](const StateDirectory& at) { return open_sqlite(at.path()).value(); }, true,
+    {"Memory", [](const StateDirectory&) { return memory_store(); }, false, true, nullptr},
+    {"Sqlite", [](const StateDirectory& at) { return open_sqlite(at.path()).value(); }, true, false,
      [](const StateDirectory& at, const char* table, const char* bytes) {
-         run_sql(at.file(), fmt::format("UPDATE {} SET data = {}", table, bytes));
+         run_sql(at.file(), fmt::format("UPDATE {} SET data = x'{}'", table, bytes));
+     }},
+    {"Postgresql",
+     [](const StateDirectory& at) { return open_postgresql(shared_state(at)).value(); }, true, true,
+     [](const StateDirectory& at, const char* table, const char* bytes) {
+         run_shared(shared_state(at), fmt::format("UPDATE {} SET data = '\\x{}'", table, bytes));
      }},
 };
 
 class StoreContract : public testing::TestWithParam<StoreKind> {
 protected:
-    StoreContract() { open(); }
+    void SetUp() override {
+        if (std::string_view(GetParam().name) == "Postgresql" && !has_postgresql())
+            GTEST_SKIP() << "PostgreSQL is not installed";
+        open();
+    }
 
     void open() {
         store_ = nullptr;  // closed before it is opened again
@@ -302,6 +312,67 @@ TEST_P(StoreContract, EachWriterTakesALaterEpoch) {
     EXPECT_EQ(epoch_ > first, GetParam().survives_closing);
 }
 
+// ---- changes for a standby
+
+TEST_P(StoreContract, GivesAStandbyWhatHasChangedSinceAVersion) {
+    if (!GetParam().shared) {
+        EXPECT_EQ(store_->changes_since(0).error().code, ErrorCode::BadArgument);
+        return;
+    }
+    Batch first = batch_of({simple_job(1), simple_job(2)});
+    first.changes.nodes = {{NodeIndex{1}, {.name = "n1"}}};
+    first.changes.reservations = {course()};
+    first.changes.usage = {{.of = UsageOf::Qos, .id = 3, .amounts = {.wall_seconds = 5}}};
+    first.changes.triggers = {Trigger{.id = 7, .wanted = {.program = "/bin/true"}}};
+    first.changes.next_job_id = 3;
+    ASSERT_TRUE(commit(first));
+    const StateChanges whole = store_->changes_since(0).value();
+    EXPECT_TRUE(whole.is_whole);
+    EXPECT_EQ(whole.changed.jobs.size(), 2u);
+    EXPECT_EQ(whole.changed.nodes.size(), 1u);
+    EXPECT_EQ(whole.changed.reservations, std::vector{course()});
+    EXPECT_EQ(whole.changed.usage, first.changes.usage);
+    EXPECT_EQ(whole.changed.triggers, first.changes.triggers);
+    EXPECT_EQ(whole.changed.next_job_id, 3u);
+
+    const StateChanges none = store_->changes_since(whole.version).value();
+    EXPECT_FALSE(none.is_whole);
+    EXPECT_EQ(none.version, whole.version);
+    EXPECT_TRUE(none.changed.jobs.empty() && none.changed.nodes.empty() && none.forgotten.empty());
+
+    Batch second = batch_of({simple_job(3)});
+    second.changes.forgotten = {JobId{1}};
+    second.changes.reservations_gone = {"course"};
+    second.changes.triggers_gone = {7};
+    second.changes.usage = {{.of = UsageOf::Qos, .id = 3}};
+    second.changes.policy = std::make_shared<const Policy>(Policy{.version = 9});
+    ASSERT_TRUE(commit(second));
+    const StateChanges more = store_->changes_since(whole.version).value();
+    EXPECT_FALSE(more.is_whole);
+    EXPECT_GT(more.version, whole.version);
+    EXPECT_EQ(more.version, store_->version().value());
+    ASSERT_EQ(more.changed.jobs.size(), 1u);
+    EXPECT_EQ(more.changed.jobs[0].job.id, JobId{3});
+    EXPECT_TRUE(more.changed.nodes.empty() && more.changed.reservations.empty());
+    EXPECT_EQ(more.forgotten, std::vector{JobId{1}});
+    EXPECT_EQ(more.reservations_gone, std::vector<std::string>{"course"});
+    EXPECT_EQ(more.usage_gone, std::vector<std::string>{"qos 3"});
+    EXPECT_EQ(more.triggers_gone, std::vector{7u});
+    ASSERT_TRUE(more.changed.policy);
+    EXPECT_EQ(more.changed.policy->version, 9u);
+    EXPECT_EQ(more.changed.next_job_id, 3u);
+    EXPECT_EQ(store_->changes_since(more.version)->changed.policy, nullptr);
+}
+
+TEST_P(StoreContract, KeepsOneLaunchKey) {
+    if (std::string_view(GetParam().name) != "Postgresql") GTEST_SKIP() << "it is not shared";
+    const std::string key("0123456789abcdef\0\n23456789abcdef", 32);
+    EXPECT_EQ(store_->launch_key(key).value(), key);
+    EXPECT_EQ(store_->launch_key("another").value(), key);
+    open();
+    EXPECT_EQ(store_->launch_key("another").value(), key);
+}
+
 // ---- damage
 
 // One row that cannot be read keeps neither the others nor the cluster from starting.
@@ -315,7 +386,7 @@ TEST_P(StoreContract, SetsDamagedRowsAside) {
     ASSERT_TRUE(commit(batch));
     store_ = nullptr;
     for (const char* table : {"jobs", "nodes", "reservations", "policy"})
-        GetParam().damage(directory_, table, "x'ffffff'");
+        GetParam().damage(directory_, table, "ffffff");
     reloaded();
     ASSERT_TRUE(commit(batch_of({simple_job(1), simple_job(3)})));
     for (int restart = 0; restart < 2; ++restart) {
@@ -342,7 +413,7 @@ TEST(MemoryStore, RefusesARowThatCouldNotBeReadBack) {
     job.run.suspended = Seconds{-1};
     EXPECT_EQ(store->commit(batch_of({job})).kind, CommitOutcome::Kind::Retry);
     job.run.suspended = Seconds{0};
-    job.admin_comment = std::string(1025, 'x');
+    job.admin_comment = std::string(sizes::kGenerated + 1, 'x');
     ASSERT_FALSE(store->commit(batch_of({job})));
     job.admin_comment.pop_back();
     EXPECT_TRUE(store->commit(batch_of({job})));

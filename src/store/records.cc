@@ -12,6 +12,7 @@
 #include "model/policy_fields.h"
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
+#include "model/trigger_fields.h"
 #include "model/used_fields.h"
 #include "model/validate.h"
 #include "protocol/fact_codec.h"
@@ -89,6 +90,10 @@ std::string to_record(const StoredUsage& row) {
     return row_of(row);
 }
 
+std::string to_record(const Trigger& trigger) {
+    return row_of(trigger);
+}
+
 Result<Fact> read_fact(std::size_t kind, std::string_view bytes) {
     TRY(check_schema_of(bytes, "accounting"));
     Result<Fact> fact = decode_fact(kind, bytes);
@@ -136,6 +141,13 @@ Result<void> RowLoader::add_usage(std::string_view key, std::string_view bytes) 
     StoredUsage row = TRY(read_row<StoredUsage>(bytes, fmt::format("the usage of {}", key)));
     if (usage_key(row) != key) return bad_row("it is that of another association or QOS");
     state_.usage.push_back(std::move(row));
+    return {};
+}
+
+Result<void> RowLoader::add_trigger(std::uint32_t id, std::string_view bytes) {
+    Trigger trigger = TRY(read_row<Trigger>(bytes, fmt::format("trigger {}", id)));
+    if (trigger.id != id) return bad_row("it is that of another trigger");
+    state_.triggers.push_back(std::move(trigger));
     return {};
 }
 

@@ -23,6 +23,7 @@ std::string to_record(const StoredNode& node);
 std::string to_record(const Reservation& reservation);
 std::string to_record(const Policy& policy);
 std::string to_record(const StoredUsage& row);
+std::string to_record(const Trigger& trigger);
 
 // `kind`: Fact::index(). Errors as those of RowLoader.
 Result<Fact> read_fact(std::size_t kind, std::string_view bytes);
@@ -37,6 +38,7 @@ public:
     Result<void> add_reservation(std::string_view name, std::string_view bytes);
     Result<void> set_policy(std::string_view bytes);
     Result<void> add_usage(std::string_view key, std::string_view bytes);
+    Result<void> add_trigger(std::uint32_t id, std::string_view bytes);
     void add_damaged(DamagedRow row) { state_.damaged.push_back(std::move(row)); }
     void set_next_job_id(std::uint32_t id) { state_.next_job_id = id; }
     StoredState take() { return std::move(state_); }

@@ -21,6 +21,8 @@ constexpr std::uint32_t kSchema = 5;
 constexpr const char* kTablesSince5 = R"(
     -- What associations and QOS have used (model/used.h).
     CREATE TABLE usage (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+    -- What strigger has set (model/trigger.h).
+    CREATE TABLE triggers (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 )";
 
 // From one version to the next, inside of a transaction.

@@ -26,6 +26,7 @@ struct Writer {
     Statement begin, commit, rollback;
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
     Statement put_reservation, drop_reservation, put_policy, put_usage, drop_usage;
+    Statement put_trigger, drop_trigger;
     Statement put_fact, drop_facts;
     Statement get_epoch;
 };
@@ -55,6 +56,8 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.put_policy = TRY(prepare("INSERT OR REPLACE INTO policy (id, data) VALUES (1, ?)"));
     writer.put_usage = TRY(prepare("INSERT OR REPLACE INTO usage (name, data) VALUES (?, ?)"));
     writer.drop_usage = TRY(prepare("DELETE FROM usage WHERE name = ?"));
+    writer.put_trigger = TRY(prepare("INSERT OR REPLACE INTO triggers (id, data) VALUES (?, ?)"));
+    writer.drop_trigger = TRY(prepare("DELETE FROM triggers WHERE id = ?"));
     writer.put_fact = TRY(prepare("INSERT INTO facts (kind, data) VALUES (?, ?)"));
     writer.drop_facts = TRY(prepare("DELETE FROM facts WHERE number <= ?"));
     writer.get_epoch = TRY(prepare("SELECT value FROM meta WHERE key = 'epoch'"));
@@ -255,6 +258,7 @@ private:
             TRY(writer_.put_policy.bind_blob(1, row_).run());
         }
         TRY(write_usage(changes.usage));
+        TRY(write_triggers(changes));
         if (changes.next_job_id) {
             TRY(writer_.put_meta.bind(1, "next_job_id")
                     .bind(2, std::int64_t{*changes.next_job_id})
@@ -300,6 +304,16 @@ private:
         return {};
     }
 
+    Result<void> write_triggers(const ChangedRecords& changes) {
+        for (const Trigger& trigger : changes.triggers) {
+            row_ = to_record(trigger);
+            TRY(writer_.put_trigger.bind(1, std::int64_t{trigger.id}).bind_blob(2, row_).run());
+        }
+        for (const std::uint32_t id : changes.triggers_gone)
+            TRY(writer_.drop_trigger.bind(1, std::int64_t{id}).run());
+        return {};
+    }
+
     struct BadRow {
         DamagedRow what;
         std::string bytes;
@@ -338,6 +352,9 @@ private:
         TRY(read_rows(
             "SELECT name, data FROM usage ORDER BY name", "usage", bad,
             [&](const auto& row) { return loader.add_usage(row.bytes(0), row.bytes(1)); }));
+        TRY(read_rows(
+            "SELECT id, data FROM triggers ORDER BY id", "trigger", bad,
+            [&](const auto& row) { return loader.add_trigger(number(row), row.bytes(1)); }));
         TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
                      [&](const Statement& row) -> Result<void> {
                          loader.set_next_job_id(number(row));
@@ -371,6 +388,7 @@ private:
                                   : what.kind == "node"        ? drop_node
                                   : what.kind == "reservation" ? writer_.drop_reservation
                                   : what.kind == "usage"       ? writer_.drop_usage
+                                  : what.kind == "trigger"     ? writer_.drop_trigger
                                                                : drop_policy;
                 // Keys that are numbers are compared as numbers: their columns are INTEGER.
                 TRY(drop.bind(1, what.key).run());

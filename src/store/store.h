@@ -54,6 +54,22 @@ struct CommitOutcome {
 };
 CommitOutcome fenced(Epoch writer, Epoch current);  // for the stores
 
+// Counts the commits to a state that several controllers share.
+using StateVersion = std::uint64_t;
+
+// What was committed after a version, for a standby that keeps a copy of the state.
+struct StateChanges {
+    StateVersion version = 0;  // of the state with these changes
+    // `changed` is the whole state: what was known before is to be dropped. True for the first
+    // call, and for a caller whose version is too old for the record of changes.
+    bool is_whole = false;
+    StoredState changed;  // records that are new or have changed; `policy`: null if it has not
+    std::vector<JobId> forgotten;
+    std::vector<std::string> reservations_gone;
+    std::vector<std::string> usage_gone;  // usage_key()
+    std::vector<std::uint32_t> triggers_gone;
+};
+
 class Store {
 public:
     virtual ~Store() = default;
@@ -62,7 +78,9 @@ public:
     // called before load().
     virtual Result<Epoch> take_epoch() = 0;
 
-    // Commits all of the batch, or nothing of it unless it is Done.
+    // Commits all of the batch, or nothing of it unless it is Done. A batch that is to be tried
+    // again is the next one to be committed: it may be in the store already, which then answers
+    // Done.
     virtual CommitOutcome commit(const Batch& batch) = 0;
 
     // Whether there is room for so many bytes of new jobs. Checked before they are decided, since a
@@ -73,6 +91,16 @@ public:
     // Everything, once, before the first commit. Jobs are ordered by id, other records by name or
     // number.
     virtual Result<StoredState> load() = 0;
+
+    // What was committed after the version `since`, in one consistent view; 0: everything. It
+    // changes nothing, and needs no epoch: a standby calls it again and again, and once more after
+    // it has taken the epoch, in place of load(). Calls come from the thread that commits, or from
+    // one that will before the first commit. A state of one controller has no versions: an error.
+    virtual Result<StateChanges> changes_since(StateVersion since);
+    virtual Result<StateVersion> version() { return StateVersion{0}; }
+    // The secret that all controllers of a shared state sign launch credentials with: the stored
+    // one, or `fresh`, which is stored if there is none.
+    virtual Result<std::string> launch_key(const std::string& fresh) { return fresh; }
 
     // The facts that are not delivered yet, with numbers above `after`, in their order. A number is
     // never used again. ChangedRecords::delivered deletes them. Any thread may ask.
@@ -85,6 +113,14 @@ public:
 
 // <directory>/sluice.db. The directory belongs to one process at a time; it is created if missing.
 Result<std::unique_ptr<Store>> open_sqlite(const std::string& directory);
+
+// A state in a PostgreSQL database that several controllers share.
+struct SharedState {
+    std::string connection;  // "postgresql://...": a connection string of libpq
+    std::string cluster;     // each has a schema of its own in the database
+};
+// Connects when it is first used, to the first host that takes changes.
+Result<std::unique_ptr<Store>> open_postgresql(const SharedState& where);
 
 // Loses everything when destroyed: for tests and simulations.
 std::unique_ptr<Store> memory_store();

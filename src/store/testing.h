@@ -13,7 +13,9 @@
 
 #include "model/node_refs.h"
 #include "protocol/arbitrary.h"
+#include "sql/testing.h"
 #include "store/records.h"
+#include "store/shared_schema.h"
 #include "store/store.h"
 
 namespace sluice::testing_store {
@@ -90,6 +92,21 @@ public:
 private:
     std::string path_;
 };
+
+// A state in a database of the tests' own server; each directory has a cluster of its own.
+inline SharedState shared_state(const StateDirectory& directory) {
+    const auto& server = sql::testing_sql::PrivateServer::of(sql::Engine::Postgresql);
+    return {server.connection(), std::filesystem::path(directory.path()).filename().string()};
+}
+inline bool has_postgresql() {
+    return sql::testing_sql::PrivateServer::of(sql::Engine::Postgresql).is_up();
+}
+inline void run_shared(const SharedState& where, const std::string& statement) {
+    auto database = sql::open(target_of(where));
+    ASSERT_TRUE(database) << database.error().detail;
+    const auto done = (*database)->run(statement);
+    EXPECT_TRUE(done) << done.error().detail;
+}
 
 inline void run_sql(const std::string& file, const std::string& sql) {
     sqlite3* database = nullptr;

@@ -14,6 +14,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+constexpr std::string_view kDatasetOn = "dataset/";  // and the node that has so many
+
 std::string user_name(std::uint32_t uid) {
     std::optional<User> user = find_user(uid);
     return user ? user->name : fmt::format("{}", uid);
@@ -59,7 +61,7 @@ std::string amount_text(std::string_view what, std::uint64_t count) {
 std::string amounts_text(const Tres& amounts) {
     std::string devices, rest;
     for (const auto& [what, count] : amounts) {
-        if (what == "node") continue;
+        if (what == "node" || what.starts_with(kDatasetOn)) continue;
         std::string& text = what.starts_with("gres/") ? devices : rest;
         text += (text.empty() ? "" : ", ") + amount_text(what, count);
     }
@@ -96,6 +98,13 @@ void add_needs(const Explanation& explanation, Lines& lines) {
         text += " for " + print_time_limit(explanation.time_limit);
     }
     add(lines, "needs", text);
+    const auto datasets = explanation.needs.find("dataset");
+    for (const auto& [what, count] : explanation.needs) {
+        if (datasets == explanation.needs.end() || !what.starts_with(kDatasetOn)) continue;
+        add(lines, "data",
+            fmt::format("{} of {} on {}, which is preferred", count,
+                        plural(datasets->second, "dataset"), what.substr(kDatasetOn.size())));
+    }
 }
 
 void add_awaited(const Explanation& explanation, Time now, Lines& lines) {

@@ -165,6 +165,19 @@ std::int64_t start_key(const SheetRow& job) {
     return start != kAbsent && start > 0 ? start : kUnlimited - 1;
 }
 
+// In percent; of a stage whose size is not known yet, the bytes.
+void stage_progress(const SheetRow& job, std::string& out) {
+    const std::int64_t done = job.number(C::StageBytes), total = job.number(C::StageTotal);
+    if (done == kAbsent) {
+        out += "N/A";
+    } else if (total <= 0) {
+        out += fmt::format("{}B", done);
+    } else {
+        out += fmt::format("{}%", static_cast<int>(100.0 * static_cast<double>(done) /
+                                                   static_cast<double>(total)));
+    }
+}
+
 void switches_wait(const SheetRow& job, std::string& out) {
     append_duration(job.has(C::SwitchesMax) ? job.number(C::SwitchesWait) : 0, out);
 }

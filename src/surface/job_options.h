@@ -61,7 +61,8 @@ struct JobOptions {
     bool exact = false, overlap = false, whole = false, label = false, unbuffered = false;
     bool multi_prog = false;
     bool wait_for_children = false;
-    std::string x11;                   // --x11: all, first, last; empty: no display
+    std::string x11;                   // --x11: all, batch, first, last; empty: no display
+    std::uint32_t slurmd_debug = 0;    // srun: so much of slurmstepd's log is shown; 0: errors
     std::vector<int> ignored_signals;  // --ignore-signals
     bool pty = false, disable_status = false, quit_on_interrupt = false;
     bool interactive = false;   // the step that salloc runs a shell in
@@ -76,6 +77,7 @@ struct JobOptions {
     std::string compress;              // of --bcast: lz4, none; empty: as slurm.conf says
     std::string bcast_exclude;         // empty: slurm.conf's
     std::optional<bool> send_libs;
+    std::optional<std::uint32_t> tree_width;  // 0: no tree; absent: as slurm.conf says
     std::optional<std::uint32_t> resv_ports;  // 0: as many as a node has tasks
     std::string cpu_freq;                     // model/cpu_freq.h
 

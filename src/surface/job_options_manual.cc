@@ -103,12 +103,14 @@ constexpr JobOptionManual kJobOptionManuals[] = {
     {"send-libs",      kSrun,     "With --bcast: copy the shared objects that the program needs, too, to a directory beside it (its name and _libs), which LD_LIBRARY_PATH then begins with. no: not even if BcastParameters of slurm.conf says send_libs."},
     {"signal",         kAllTools, "Send a signal this many seconds (60) before the time limit. B: to the batch script only, instead of to the steps. R: the job may overlap the beginning of a reservation by its MaxStartDelay (scontrol(1))."},
     {"spread-job",     kAllTools, "Spread the job over as many nodes as possible."},
+    {"stage-in",       kAllTools, "SRC[:NAME][,stream]: copy a dataset to $SCRATCH/NAME of each node of the job before it starts. SRC is a directory, a file, or the manifest.json of a dataset of sdata pack; the default of NAME is its last part. Can be given several times. The source is opened with the rights of the user, and the copy is read-only. With stream the job starts when the small files and the first large file are there."},
     {"switches",       kAllTools, "Most leaf switches that the nodes are connected to (topology/tree). The job waits for such nodes for at most the given time, and never longer than max_switch_wait."},
+    {"sync",           kSbatch,   "LOCAL:PERSISTENT[,every=TIME][,keep=N]: copy the files below LOCAL, a directory of the node, to PERSISTENT every 10 minutes (or TIME: 90, 10m, 1h) and after the end of the job, before its scratch directory is removed. Variables such as $SCRATCH and patterns as for --output are replaced; other paths begin in the working directory. Only complete files are copied, under another name first. The entries of LOCAL are the checkpoints: with keep=N the newest N stay in PERSISTENT. When the job is requeued the newest complete checkpoint is copied back to LOCAL before the script starts. Can be given up to 16 times. See sdata(1) and SyncTimeout in slurm.conf(5)."},
     {"task-epilog",    kSrun,     "Program that runs on the node after each task, in addition to TaskEpilog of slurm.conf. It has five seconds."},
     {"task-prolog",    kSrun,     "Program that runs on the node before each task, in addition to TaskProlog of slurm.conf(5), which describes what its output can do."},
     {"test-only",      kBatchRun, "Print when and where the job would start; submit nothing."},
     {"thread-spec",    kAllTools, "Number of threads on each node that the job leaves to the system. The job gets whole nodes. Needs AllowSpecResourcesUsage in slurm.conf."},
-    {"threads",        kSrun,     "Accepted without effect: srun connects to its nodes directly."},
+    {"threads",        kSrun,     "With more nodes than this, srun connects to so many of them, and reaches each of the others through one of these (TreeWidth of slurm.conf). From 1 to 65533; off: srun connects to every node. Steps with --no-kill, --x11 or --pty are always started without other nodes between."},
     {"treewidth",      kSrun,     "Accepted without effect: srun connects to its nodes directly."},
     {"threads-per-core", kAllTools, "Least number of threads per core. With 1, one thread of each core is used."},
     {"time",           kAllTools, "Time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or days-hours:minutes:seconds. The default is DefaultTime, or else MaxTime, of the partition."},
@@ -126,6 +128,7 @@ constexpr JobOptionManual kJobOptionManuals[] = {
     {"wckey",          kAllTools, "A label that is stored with the job and shown."},
     {"wrap",           kSbatch,   "Submit this command, as a script for sh, instead of a file."},
     {"x11",            kRunAlloc, "Tasks on all nodes of a step (default), or on the first or the last one, get a DISPLAY that leads to the X server of $DISPLAY where srun runs. Its cookie is read from $XAUTHORITY or ~/.Xauthority. batch: the same as first. salloc sets SLURM_X11 for the steps of the allocation. Needs PrologFlags=X11 in slurm.conf."},
+    {"x11",            kSbatch,   "The batch script gets DISPLAY and XAUTHORITY of the X server of $DISPLAY where sbatch runs, which must be reached by TCP (host:number): nothing of sbatch is left to carry its data. all, first, last: its steps get a display on these nodes too, as if srun had that option (SLURM_X11). Needs PrologFlags=X11 in slurm.conf."},
 };
 // clang-format on
 

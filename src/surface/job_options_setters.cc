@@ -142,11 +142,12 @@ Result<void> set_external_launcher(JobOptions& options, const OptionUse&) {
 
 // The bytes travel through srun, so that a batch script has no display.
 Result<void> set_x11(JobOptions& options, const OptionUse& use) {
-    if (use.tool == kSbatch) return unsupported(use);
-    const std::string where = to_lower(use.has_value ? use.value : "all");
+    const std::string where = to_lower(use.has_value         ? use.value
+                                       : use.tool == kSbatch ? "batch"
+                                                             : "all");
     if (!is_one_of(where, {"all", "first", "last", "batch"}))
         return invalid(use, "all, first, last or batch");
-    options.x11 = where == "batch" ? "first" : where;
+    options.x11 = where == "batch" && use.tool != kSbatch ? "first" : where;
     return {};
 }
 

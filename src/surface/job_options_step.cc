@@ -5,6 +5,7 @@
 
 #include "model/cpu_freq.h"
 #include "model/signals.h"
+#include "model/sizes.h"
 #include "surface/job_options_setters.h"
 
 namespace sluice::job_option {
@@ -70,10 +71,34 @@ Result<void> set_resv_ports(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
+// Numbers begin with errors; names are those of SlurmdDebug.
+Result<void> set_slurmd_debug(JobOptions& options, const OptionUse& use) {
+    constexpr std::string_view kLevels[] = {"quiet", "fatal",  "error",  "info",   "verbose",
+                                            "debug", "debug2", "debug3", "debug4", "debug5"};
+    constexpr std::uint32_t kError = 2, kNumberMost = 4;
+    if (const auto number = to_number(use.value); number && *number <= kNumberMost) {
+        options.slurmd_debug = kError + static_cast<std::uint32_t>(*number);
+        return {};
+    }
+    const auto* level = std::find(std::begin(kLevels), std::end(kLevels), to_lower(use.value));
+    if (level == std::end(kLevels)) return invalid(use, "0 to 4, or a level of SlurmdDebug");
+    options.slurmd_debug = static_cast<std::uint32_t>(level - std::begin(kLevels));
+    return {};
+}
+
 Result<void> set_send_libs(JobOptions& options, const OptionUse& use) {
     const std::string word = to_lower(use.value);
     if (!word.empty() && word != "yes" && word != "no") return invalid(use, "yes or no");
     options.send_libs = word != "no";
+    return {};
+}
+
+Result<void> set_tree_width(JobOptions& options, const OptionUse& use) {
+    const std::optional<std::uint64_t> width = to_number(use.value);
+    const bool is_off = equals_ignoring_case(use.value, "off");
+    if (!is_off && (!width || *width == 0 || *width > sizes::kTreeWidth))
+        return invalid(use, fmt::format("a number from 1 to {}, or off", sizes::kTreeWidth));
+    options.tree_width = is_off ? 0 : static_cast<std::uint32_t>(*width);
     return {};
 }
 

@@ -185,6 +185,13 @@ void alloc_lines(const SheetRow& job, std::string& out) {
     out += join(merged_details(job.text(C::AllocDetail)), "\n");
 }
 
+// Compat: a value of a record has one line.
+void sync_rules(const SheetRow& job, std::string& out) {
+    std::string_view rules = job.text(C::Sync);
+    if (!rules.empty() && rules.back() == '\n') rules.remove_suffix(1);
+    for (const char each : rules) out.push_back(each == '\n' ? ';' : each);
+}
+
 void switches(const SheetRow& job, std::string& out) {
     if (!job.has(C::SwitchesMax)) return;
     append_number(job.number(C::SwitchesMax), out);

@@ -254,8 +254,18 @@ constexpr Property<SheetRow> kProperties[] = {
     {made_of(C::AllocDetail),        record("JOB_GRES", job_gres, kIfDetails).when(has_detail)},
     {flag<C::GresEnforceBind, "Yes">, record("GresEnforceBind", kIfSet)},
     {flag<C::SpreadJob, "Yes">,      record("SpreadJob", kIfSet)},
-    {moment<C::LastCheckpoint>,      record("LastCheckpoint", kIfSet)},
+    {moment<C::LastCheckpoint>,      list("LastCheckpoint", "LAST_CHECKPOINT"), record("LastCheckpoint", kIfSet)},
+    {text<C::Sync>,                  list("Sync", "SYNC", sync_rules), record("Sync", sync_rules, kIfSet)},
+    {text<C::DataProblem>,           list("DataProblem", "DATA_PROBLEM"), record("DataProblem", kIfSet)},
+    {text<C::GpuState, "N/A">,       list("GpuState", "GPU_STATE"), record("GpuState", text_cell<C::GpuState, "">, kIfSet)},
+    {moment<C::GpusIdleSince>,       list("GpusIdleSince", "GPUS_IDLE_SINCE"), record("GpusIdleSince", kIfSet)},
     {flag<C::KillOnInvalidDep, "Yes">, record("KillOnInvalidDependent", kIfSet)},
+    {text<C::StageIn>,               list("StageIn", "STAGE_IN"), record("StageIn", kIfSet)},
+    {text<C::StageState>,            list("StageState", "STAGE_STATE"), record("StageState", kIfSet)},
+    {optional_number<C::StageBytes>, list("StageBytes", "STAGE_BYTES"), record("StageBytes", kIfSet)},
+    {optional_number<C::StageTotal>, list("StageTotal", "STAGE_TOTAL"), record("StageTotal", kIfSet)},
+    {optional_number<C::StageRead>,  list("StageRead", "STAGE_READ"), record("StageRead", kIfSet)},
+    {made_of(C::StageBytes, C::StageTotal), list("StageProgress", "STAGE", stage_progress)},
 };
 // clang-format on
 
@@ -295,6 +305,8 @@ constexpr std::string_view kRecord[] = {
     "AdminComment",
     "Comment",
     "Extra",
+    "StageIn",
+    "StageState StageBytes StageTotal StageRead",
     "StdErr",
     "StdIn",
     "StdOut",
@@ -310,7 +322,10 @@ constexpr std::string_view kRecord[] = {
     "TresPerTask",
     "NtasksPerTRES",
     "MailUser MailType",
+    "GpuState GpusIdleSince",
     "LastCheckpoint",
+    "Sync",
+    "DataProblem",
     "KillOnInvalidDependent",
 };
 

@@ -48,17 +48,17 @@ constexpr Row kStates[] = {
     {"completing",    "comp",  has_flag<kNodeCompleting>},
     {"powering_down", "",      has_flag<kNodePoweringDown>},
     {"powered_down",  "",      has_flag<kNodePoweredDown>},
-    {"power_down",    "",      has_flag<kNodePoweringDown>},
+    {"power_down",    "",      has_flag<kNodePowerDown>},
     {"powering_up",   "",      has_flag<kNodePoweringUp>},
-    {"power_up",      "",      has_flag<kNodePoweringUp>},
+    {"power_up",      "",      has_flag<kNodePowerUp>},
     {"inval",         "",      has_flag<kNodeInvalidReg>},
     {"fail",          "",      has_flag<kNodeFail>},
     {"maint",         "",      has_flag<kNodeMaint>},
     {"reboot",        "boot",  [](NodeBase, std::uint32_t flags) { return (flags & (kNodeReboot | kNodeRebootIssued)) != 0; }},
     {"reboot^",       "boot^", has_flag<kNodeRebootIssued>},
     {"external",      "",      never},
-    {"dynamic_future", "",     never},
-    {"dynamic_norm",  "",      never},
+    {"dynamic_future", "",     has_flag<kNodeDynamicFuture>},
+    {"dynamic_norm",  "",      has_flag<kNodeDynamic>},
 };
 // clang-format on
 

@@ -153,9 +153,10 @@ std::string complete_state(NodeBase base, std::uint32_t flags) {
 std::int64_t state_key(const NodeGroup& group) {
     if (group.nodes.empty()) return -1;
     constexpr std::uint32_t kFlagsUpwards[] = {
-        kNodeReserved,    kNodeCloud,        kNodeDrain,       kNodeCompleting, kNodeNoRespond,
-        kNodePoweredDown, kNodeFail,         kNodePoweringUp,  kNodeMaint,      kNodeReboot,
-        kNodePlanned,     kNodePoweringDown, kNodeRebootIssued};
+        kNodeReserved,    kNodeCloud,        kNodeDrain,        kNodeCompleting, kNodeNoRespond,
+        kNodePoweredDown, kNodeFail,         kNodePoweringUp,   kNodeMaint,      kNodeReboot,
+        kNodePlanned,     kNodePoweringDown, kNodeRebootIssued, kNodePowerDown,  kNodePowerUp,
+        kNodePowerDrain,  kNodeDynamic,      kNodeDynamicFuture};
     constexpr std::int64_t kBaseOrder[] = {0, 1, 2, 3, 5, 4, 6};  // by NodeBase
     const Sheet& nodes = group.listing->nodes;
     std::int64_t key = kBaseOrder[static_cast<int>(node_base(nodes, group.nodes[0]))];
@@ -232,6 +233,15 @@ void free_scratch(const SheetRow& node, std::string& out) {
     if (node.has(N::FreeScratch)) append_number(node.number(N::FreeScratch), out);
 }
 
+void suspend_time(const SheetRow& node, std::string& out) {
+    const std::int64_t seconds = node.number(N::SuspendTime);
+    if (seconds == kAbsent || seconds == kUnlimited) {
+        out += "INFINITE";
+    } else {
+        append_number(seconds, out);
+    }
+}
+
 std::string_view next_state_word(const SheetRow& node) {
     const bool down = node.number(N::NextState) == static_cast<std::int64_t>(AfterReboot::Down);
     return down ? "DOWN" : "RESUME";
@@ -277,8 +287,13 @@ void write_idle_cpus(const SheetRow& node, Json& json, std::string_view key) {
 void write_real_zero(const SheetRow&, Json& json, std::string_view key) {
     json.real(key, 0);
 }
-void write_not_available(const SheetRow&, Json& json, std::string_view key) {
-    json.text(key, "N/A");
+template <N Column>
+void text_or_not_available(const SheetRow& node, std::string& out) {
+    out += node.text(Column).empty() ? "N/A" : node.text(Column);
+}
+template <N Column>
+void write_text_or_not_available(const SheetRow& node, Json& json, std::string_view key) {
+    json.text(key, node.text(Column).empty() ? "N/A" : node.text(Column));
 }
 
 constexpr std::uint8_t kSplit = kSplitsRows, kExact = kSplitsExactRows;
@@ -324,7 +339,11 @@ constexpr Property<NodeGroup> kProperties[] = {
     {word<"">,                     json("gpu_spec")},
     {text<N::Gres>, list('G', "Gres", "GRES", text_or_null<N::Gres>).with(kSplit).sorted(), record("Gres"),
      json("gres")},
-    {word<"N/A">,                  record("GresDrain", kIfDetails), json("gres_drained", write_not_available)},
+    {text<N::GresDrained>, list("GresDrain", "GRES_DRAIN", text_or_null<N::GresDrained>).with(kSplit),
+     record("GresDrain", text_or_not_available<N::GresDrained>, kIfDetails),
+     json("gres_drained", write_text_or_not_available<N::GresDrained>)},
+    {text<N::GresDrainReason>, list("GresDrainReason", "GRES_DRAIN_REASON", text_or_null<N::GresDrainReason>).with(kSplit),
+     record("GresDrainReason", kIfSet)},
     {text<N::GresUsed>, list("GresUsed", "GRES_USED", text_or_null<N::GresUsed>).with(kSplit),
      record("GresUsed", kIfDetails), json("gres_used")},
     {word<"">,                     json("instance_id")},
@@ -359,10 +378,10 @@ constexpr Property<NodeGroup> kProperties[] = {
      json("reason_changed_at")},
     {number<N::ReasonUser>, list('u', "User", "USER", reason_user).with(kSplit).sorted(),
      json("reason_set_by_user", write_reason_user)},
-    {word<"None">,                 record("ResumeAfterTime"), json("resume_after", json_unset)},
+    {moment<N::ResumeAfter, "None">, record("ResumeAfterTime"), json("resume_after")},
     {text<N::Reservation>, list('i', "Reservation", "RESERVATION", plain_text<N::Reservation>).with(kSplit).sorted(),
      json("reservation")},
-    {word<"INFINITE">,             record("SuspendTime"), json("suspend_time", json_unset).since(45)},
+    {optional_number<N::SuspendTime>, record("SuspendTime", suspend_time), json("suspend_time").since(45)},
     {number<N::AllocMemory>, list("AllocMem", "ALLOCMEM", first_number_cell<N::AllocMemory>).with(kSplit),
      record("AllocMem"), json("alloc_memory")},
     {number<N::AllocCpus>,         record("CPUAlloc"), json("alloc_cpus")},
@@ -405,6 +424,7 @@ constexpr std::string_view kRecord[] = {
     "ActiveFeatures",
     "Gres",
     "GresDrain",
+    "GresDrainReason",
     "GresUsed",
     "NodeAddr NodeHostName Port Version",
     "OS ",

@@ -126,6 +126,15 @@ void write_over_time_limit(const SheetRow& partition, Json& json, std::string_vi
     json.optional_number(key, limit == 0 ? kAbsent : limit);
 }
 
+void suspend_time(const SheetRow& partition, std::string& out) {
+    const std::int64_t seconds = partition.number(P::SuspendTime);
+    if (seconds == kUnlimited) out += "INFINITE";
+    if (seconds != kUnlimited && seconds != kAbsent) append_number(seconds, out);
+}
+void power_down_on_idle(const SheetRow& partition, std::string& out) {
+    if (partition.number(P::PowerDownOnIdle) == 1) out += "YES";
+}
+
 void write_state(const SheetRow& partition, Json& json, std::string_view key) {
     json.texts(key, {std::string(partition.text(P::State))});
 }
@@ -245,10 +254,11 @@ constexpr Property<NodeGroup> kProperties[] = {
     {number<P::PriorityTier>,
      list('p', "PriorityTier", "PRIO_TIER", partition_number_cell<P::PriorityTier>).with(kPart).sorted(partition_key<P::PriorityTier>),
      record("PriorityTier"), json("priority/tier")},
-    {word<"">,                     json("timeouts/resume", json_unset)},
-    {word<"">,                     json("timeouts/suspend", json_unset)},
+    {text<P::GpuPolicy>,           record("GpuPolicy", text_cell<P::GpuPolicy, "">, kIfSet)},
+    {optional_number<P::ResumeTimeout>, record("ResumeTimeout", number_or<P::ResumeTimeout, "">, kIfSet), json("timeouts/resume")},
+    {optional_number<P::SuspendTimeout>, record("SuspendTimeout", number_or<P::SuspendTimeout, "">, kIfSet), json("timeouts/suspend")},
     {word<"">,                     json("topology").since(43)},
-    {word<"">,                     json("suspend_time", json_unset)},
+    {optional_number<P::SuspendTime>, record("SuspendTime", suspend_time, kIfSet), json("suspend_time")},
     // In no JSON of their own.
     {made_of(P::Name, P::IsDefault), list('P', "Partition", "PARTITION", partition_name).with(kPart).sorted()},
     {made_of(P::MinNodes, P::MaxNodes),
@@ -257,6 +267,7 @@ constexpr Property<NodeGroup> kProperties[] = {
     {flag<P::DisableRootJobs>,     record("DisableRootJobs")},
     {flag<P::Hidden>,              record("Hidden")},
     {flag<P::Lln>,                 record("LLN")},
+    {flag<P::PowerDownOnIdle>,     record("PowerDownOnIdle", power_down_on_idle, kIfSet)},
     {flag<P::ReqResv>,             record("ReqResv")},
     {flag<P::RootOnly>,            list('r', "Root", "ROOT", root_only).with(kPart).sorted(), record("RootOnly")},
 };
@@ -273,10 +284,12 @@ constexpr std::string_view kRecord[] = {
     "PriorityJobFactor PriorityTier RootOnly ReqResv OverSubscribe",
     "OverTimeLimit PreemptMode",
     "State TotalCPUs TotalNodes SelectTypeParameters",
+    "ResumeTimeout SuspendTimeout SuspendTime PowerDownOnIdle",
     "JobDefaults",
     "DefMemPerCPU DefMemPerNode MaxMemPerCPU MaxMemPerNode",
     "TRES",
     "TRESBillingWeights",
+    "GpuPolicy",
 };
 
 }  // namespace

@@ -33,7 +33,10 @@ void Scenario::ensure_cluster() {
     if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     for (const auto& [name, options] : qos_) set_qos(name, options);
-    for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
+    for (const NodeConfig& node : settings_.nodes) {
+        if (cluster_->node(*cluster_->find_node(node.name)).power.state == PowerState::Up)
+            apply_event(NodeRegistered{node.name, {}, {}});
+    }
 }
 
 void Scenario::set_qos(const std::string& name, const Words& options) {
@@ -98,10 +101,15 @@ void Scenario::restart() {
     });
     stored.policy = cluster_->policy_ptr();
     stored.usage = cluster_->usage().rows();
+    stored.triggers = cluster_->triggers().all();
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
-    for (const NodeConfig& node : settings_.nodes)
-        apply_event(NodeRegistered{node.name, {}, running[node.name]});
+    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        const Node& node = cluster_->node(NodeIndex{i});
+        const std::string name = node.config.name;
+        if (!node.removed && node.power.state == PowerState::Up)
+            apply_event(NodeRegistered{name, {}, running[name]});
+    }
     apply_event(Tick{});
 }
 
@@ -120,9 +128,7 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
     if (verb == "qos" && cluster_) return set_qos(words.at(1), options_in(words, 2)), "";
     if (verb == "qos") return qos_.emplace_back(words.at(1), options_in(words, 2)), "";
-    if (verb == "switch") {
-        return add_switch(words.at(1), options_in(words, 2)), "";
-    }
+    if (verb == "switch") return add_switch(words.at(1), options_in(words, 2)), "";
     if (verb == "settings") return change_settings(options_in(words, 1));
     ensure_cluster();
     Caller root{UserId{0}, GroupId{0}};
@@ -171,6 +177,8 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     }
     if (verb == "holds") return holds(name, options_in(words, 2));
     if (verb == "node") return change_node(name, words);
+    if (verb == "create" || verb == "dynamic" || verb == "delete")
+        return dynamic_node(verb, name, options_in(words, 2));
     if (verb == "lost") return apply_event(NodeDisconnected{*cluster_->find_node(name)}), "";
     if (verb == "back" || verb == "rebooted") return register_node(name, verb == "rebooted"), "";
     if (verb == "reboot") return reboot(name, options_in(words, 2));

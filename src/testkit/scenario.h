@@ -7,13 +7,14 @@
 //             [gpulinks=-1,4|4,-1]    the links of each GPU
 //             [parts=shard:2,6]       of each GPU; else those of gres= are spread
 //             [noconsume=NAME] [explicit=NAME] [gpuspec=CORES PER GPU]
+//             [state=CLOUD] [suspend=MIN|never]
 //             [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS]
 //             [mode=OFF|CANCEL|REQUEUE|SUSPEND] [state=..] [alternate=..] [groups=..]
 //             [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N]
 //             [maxsocketcpus=N] [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
-//             [gpumem=MB]
+//             [gpumem=MB] [suspend=MIN|never] [suspendtimeout=MIN] [resume=MIN] [downonidle]
 //   qos       NAME [KEY=VALUE ...]    sacctmgr add qos; once the cluster exists, modify qos
 //   qoslimit  NAME KEY=VALUE ...      limits on minutes, factors and flags of an existing QOS
 //   account   NAME [parent=NAME] [KEY=VALUE ...]    sacctmgr add or modify account
@@ -26,7 +27,10 @@
 //             [enforceqos] [limits] [associations] [safe] [wckeys] [batchstart=MIN] [overrun=MIN]
 //             [resume=MIN] [gpumem=MB] [userbookings=N] [reclaim] [ctldprolog] [ctldepilog]
 //             [completewait=MIN] [inactive=MIN] [enforcebinding] [severalgpus] [onetask]
-//             [spreadparts] [grestypes=NAME,NAME]
+//             [spreadparts] [grestypes=NAME,NAME] [mostnodes=N]
+//             [power] [suspend=MIN|never] [suspendtimeout=MIN] [suspendrate=N] [resumerate=N]
+//             [resumefail] [excnodes=LIST[:N]] [excparts=LIST] [excdown] [excdrain]
+//             [idleonsuspend]     power saving; resume= is ResumeTimeout
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
 //             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
 //             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]
@@ -48,6 +52,9 @@
 //   down      NODE                    also: lost, back; rebooted: back, with a new boot
 //   node      NODE KEY=VALUE [refused]
 //   node      NODE is STATE
+//   create    NODE [cpus=N] [feature=..] [state=CLOUD] [refused]    scontrol create
+//   dynamic   NODE [cpus=N] [feature=..] [refused]    slurmd -Z registers
+//   delete    NODE [refused]
 //   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
 //   reserve   NAME start=MIN length=MIN nodes=LIST ...    also: rereserve, unreserve (scenario.cc)
 //   reserved  NAME gone | start=MIN | NODES
@@ -111,6 +118,8 @@ private:
     std::string answered(bool refused) const;
     std::string reboot(const std::string& name, const Words& options);
     void register_node(const std::string& name, bool rebooted);
+    std::string dynamic_node(const std::string& verb, const std::string& name,
+                             const Words& options);
     std::string expect_node(const std::string& name, const Words& options) const;
     std::string reserved(const std::string& name, const std::string& wanted);
     std::string holds(const std::string& name, const Words& options);

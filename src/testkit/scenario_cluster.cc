@@ -12,6 +12,32 @@ namespace sluice {
 
 namespace {
 
+TimeLimit minutes_or_never(const std::string& text) {
+    return text == "never" ? TimeLimit{} : TimeLimit{Minutes{as_number(text)}};
+}
+
+PowerSettings power_in(const ScenarioWords& options) {
+    PowerSettings power;
+    power.enabled = options.contains("power");
+    power.has_resume_fail_program = options.contains("resumefail");
+    power.suspend_time = minutes_or_never(option(options, "suspend", "never"));
+    power.suspend_timeout = Minutes{as_number(option(options, "suspendtimeout", "1"))};
+    power.suspend_rate = as_number(option(options, "suspendrate", "0"));
+    power.resume_rate = as_number(option(options, "resumerate", "0"));
+    power.idle_on_suspend = options.contains("idleonsuspend");
+    power.except_partitions = list_in(options, "excparts");
+    power.except_down = options.contains("excdown");
+    if (options.contains("excdrain")) power.except_states = kNodeDrain;
+    if (options.contains("excnodes")) {
+        const std::string& text = options.at("excnodes");
+        const std::size_t colon = text.find(':');
+        PowerException& kept = power.except_nodes.emplace_back();
+        kept.nodes = Hostlist::parse(text.substr(0, colon)).value().names();
+        if (colon != std::string::npos) kept.count = as_number(text.substr(colon + 1));
+    }
+    return power;
+}
+
 void set_partition_rules(PartitionConfig& partition, const ScenarioWords& options) {
     auto count = [&](const std::string& key) -> std::optional<std::uint32_t> {
         return options.contains(key) ? std::optional(as_number(options.at(key))) : std::nullopt;
@@ -33,6 +59,11 @@ void set_partition_rules(PartitionConfig& partition, const ScenarioWords& option
     partition.max_mem_per_node = count("maxmemnode");
     partition.qos = option(options, "qos");
     partition.tres_billing_weights = option(options, "weights");
+    if (options.contains("suspend"))
+        partition.suspend_time = minutes_or_never(options.at("suspend"));
+    if (auto timeout = count("suspendtimeout")) partition.suspend_timeout = Minutes{*timeout};
+    if (auto timeout = count("resume")) partition.resume_timeout = Minutes{*timeout};
+    partition.power_down_on_idle = options.contains("downonidle");
     const std::pair<const char*, const char*> keys[] = {{"state", "State"},
                                                         {"exclusive", "Exclusive"},
                                                         {"oversubscribe", "OverSubscribe"},
@@ -112,6 +143,9 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
         if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
         describe_devices(node, options, settings_.gres[name]);
         if (options.contains("feature")) node.features = {options.at("feature")};
+        node.state = option(options, "state", "UNKNOWN");
+        if (options.contains("suspend"))
+            node.suspend_time = minutes_or_never(options.at("suspend"));
         settings_.nodes.push_back(std::move(node));
     }
     settings_.config_overrides = true;
@@ -124,6 +158,7 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
         partition.nodes = Hostlist::parse(options.at("nodes")).value().names();
     } else {
         for (const NodeConfig& node : settings_.nodes) partition.nodes.push_back(node.name);
+        partition.node_sets = {"ALL"};
     }
     partition.is_default = options.contains("default");
     if (options.contains("maxtime"))
@@ -173,6 +208,8 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.resv_over_run = Minutes{as_number(option(options, "overrun", "0"))};
     if (options.contains("resume"))
         settings_.resume_timeout = Minutes{as_number(options.at("resume"))};
+    settings_.power = power_in(options);
+    settings_.max_node_count = as_number(option(options, "mostnodes", "0"));
     if (options.contains("gpumem")) settings_.def_mem_per_gpu = as_number(options.at("gpumem"));
     settings_.device_rules = {.enforces_binding = options.contains("enforcebinding"),
                               .parts_of_several_gpus = options.contains("severalgpus"),

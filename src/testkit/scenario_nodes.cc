@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/errors.h"
 #include "testkit/scenario.h"
+#include "testkit/scenario_words.h"
 
 namespace sluice {
 
@@ -46,11 +47,41 @@ std::string Scenario::reboot(const std::string& name, const Words& options) {
 // with a new boot.
 void Scenario::register_node(const std::string& name, bool rebooted) {
     NodeFacts facts;
-    if (rebooted) facts.boot_time = now_;
+    if (rebooted) facts.boot_time = facts.slurmd_start_time = now_;
     apply_event(NodeRegistered{name, facts, {}});
     NodeIndex index = *cluster_->find_node(name);
     std::vector<RunId> ended = cluster_->node(index).orphans;
     for (const RunId& run : ended) apply_event(NodeCleaned{index, run});
+}
+
+std::string Scenario::dynamic_node(const std::string& verb, const std::string& name,
+                                   const Words& options) {
+    const Caller root{UserId{0}, GroupId{0}};
+    const RequestId request{next_request_++};
+    const bool refused = options.contains("refused");
+    if (verb == "delete") {
+        apply_event(DeleteNodes{request, root, {name}});
+        return answered(refused);
+    }
+    NodeConfig node{.name = name, .hostname = name, .address = name};
+    node.real_memory = 1000;
+    if (options.contains("cpus")) node.cpus = as_number(options.at("cpus"));
+    node.sockets = node.cpus;
+    if (options.contains("feature")) node.features = {options.at("feature")};
+    if (options.contains("state")) node.state = options.at("state");
+    node.origin = NodeOrigin::Dynamic;
+    if (verb == "create") {
+        apply_event(CreateNodes{request, root, {node}});
+        return answered(refused);
+    }
+    NodeRegistered event{name, {}, {}};
+    event.facts.hostname = name;
+    event.dynamic = std::make_shared<NodeConfig>(node);
+    apply_event(event);
+    const auto* answer = std::get_if<NodeAnswered>(&effects_.back());
+    if (!answer) return "was not answered";
+    if (answer->error && !refused) return "refused: " + to_string(*answer->error);
+    return !answer->error && refused ? "was accepted" : "";
 }
 
 std::string Scenario::expect_node(const std::string& name, const Words& options) const {

@@ -47,7 +47,7 @@ void Decider::begin(const LoopClock::Turn& turn) {
 const Answer* Decider::decide(const Event& event, RequestId request) {
     const std::size_t first = effects_.size();
     apply(*cluster_, now_, event, effects_);
-    if (std::holds_alternative<Reconfigure>(event)) node_names_ = names_of(*cluster_);
+    if (node_names_->size() != cluster_->node_count()) node_names_ = names_of(*cluster_);
     return answer_to(request, effects_, first);
 }
 
@@ -97,6 +97,10 @@ void Decider::pack(Effect& effect, Decisions& decisions) const {
                 decisions.mails.push_back(std::move(it));
             } else if constexpr (std::is_same_v<Kind, RunJobProgram>) {
                 decisions.programs.push_back(std::move(it));
+            } else if constexpr (std::is_same_v<Kind, RunPowerProgram>) {
+                decisions.power_programs.push_back(std::move(it));
+            } else if constexpr (std::is_same_v<Kind, RunTrigger>) {
+                decisions.triggers.push_back(std::move(it));
             } else if constexpr (!std::is_same_v<Kind, NodeAnswered>) {
                 const std::string& name = node_names_->at(it.node.value);
                 decisions.orders.push_back({name, std::move(it)});

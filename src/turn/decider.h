@@ -39,6 +39,8 @@ struct Decisions {
     std::vector<NodeOrder> orders;  // welcomes first
     std::vector<SendMail> mails;
     std::vector<RunJobProgram> programs;
+    std::vector<RunPowerProgram> power_programs;
+    std::vector<RunTrigger> triggers;
 };
 
 class Decider {

@@ -1,6 +1,7 @@
 """Fixtures: real clusters on loopback. Run with `pytest -n 2 tests/integration`; SLUICE_PREFIX names
 the installation under test, SLUICE_KEEP=1 keeps the directories of the clusters."""
 
+import contextlib
 import os
 import string
 import subprocess
@@ -80,9 +81,45 @@ def two_hosts():
     ip("netns", "del", name)
 
 
-@pytest.fixture
-def munged():
-    """The socket of a munged that all users can reach, and its process."""
+class Hosts:
+    """Hosts on one network: this one has the addresses .1 and .2 there, the others have namespaces."""
+
+    def __init__(self, names):
+        number = os.getpid() % 250 + 1
+        self.link = f"sb{os.getpid()}{next(letters)}"
+        self.net, self.address, self.database = f"10.98.{number}", f"10.98.{number}.1", f"10.98.{number}.2"
+        self.by_name = {name: (f"sluice-{self.link}{name}", f"{self.net}.{place}") for place, name in enumerate(names, 10)}
+        ip("link", "add", self.link, "type", "bridge")
+        for address in (self.address, self.database):
+            ip("addr", "add", f"{address}/24", "dev", self.link)
+        ip("link", "set", self.link, "up")
+        for name, (space, address) in self.by_name.items():
+            near = f"{self.link}{name}"
+            ip("netns", "add", space)
+            ip("link", "add", near, "type", "veth", "peer", "name", "uplink", "netns", space)
+            ip("link", "set", near, "master", self.link, "up")
+            ip("-n", space, "addr", "add", f"{address}/24", "dev", "uplink")
+            for device in ("uplink", "lo"):
+                ip("-n", space, "link", "set", device, "up")
+
+    def remove(self):
+        for space, _ in self.by_name.values():
+            ip("netns", "del", space)
+        ip("link", "del", self.link)
+
+
+@pytest.fixture(scope="module")
+def module_hosts():
+    """Hosts for two controllers and two nodes."""
+    if os.getuid() != 0:
+        pytest.skip("needs root: it makes network namespaces")
+    hosts = Hosts(["c1", "c2", "n1", "n2"])
+    yield hosts
+    hosts.remove()
+
+
+@contextlib.contextmanager
+def running_munged():
     with tempfile.TemporaryDirectory(prefix="sluice-munge-") as name:
         base = Path(name)
         base.chmod(0o755)
@@ -97,3 +134,16 @@ def munged():
         yield socket, daemon
         daemon.kill()
         daemon.wait()
+
+
+@pytest.fixture
+def munged():
+    """The socket of a munged that all users can reach, and its process."""
+    with running_munged() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def module_munged():
+    with running_munged() as found:
+        yield found

@@ -1,13 +1,18 @@
 /* A stand-in for NVIDIA's libnvidia-ml.so.1, for tests only: GPUs with a few clocks, and every call that
  * changes something in a line of nvml.log beside the library. The device file of GPU n is /dev/nvidia<n + 4>.
- * GPUs 0 and 3, 1 and 2 have four NVLinks. With a file "mig" beside the library GPU 0 is split into two. */
+ * GPUs 0 and 3, 1 and 2 have four NVLinks. With a file "mig" beside the library GPU 0 is split into two.
+ * What GPU n does is in the file nvml.gpu<n> beside the library: "percent=90 memory=2048 power=300 temperature=70
+ * sm=1400 mem=1593 ecc=0 pids=12,13", memory in MB; what is not named is that of an idle GPU. Each line "GPU XID" that is
+ * added to nvml.xids is an error. As long as there is a file "hang" the driver does not answer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { GPUS = 4, SUCCESS = 0, INVALID_ARGUMENT = 2, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7 };
+enum { GPUS = 4, SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7, TIMEOUT = 10 };
 enum { GRAPHICS = 0, MEMORY = 2 };
 
 struct Gpu {
@@ -218,7 +223,139 @@ int nvmlDeviceResetApplicationsClocks(void* device) {
     return SUCCESS;
 }
 
-/* Every process whose pid is in nvml.users uses each GPU for 30 percent of the time, and 64 MB of it. */
+/* ---- what a GPU does now */
+
+static int exists(const char* name) {
+    char path[4200];
+    path_of(path, sizeof path, name);
+    return access(path, F_OK) == 0;
+}
+
+/* The value of a key in nvml.gpu<n>, as text; 0: it is not named. */
+static int read_value(unsigned number, const char* key, char* value, size_t size) {
+    char name[32], path[4200], word[1024];
+    size_t length = strlen(key);
+    int found = 0;
+    while (exists("hang")) usleep(50000);
+    snprintf(name, sizeof name, "nvml.gpu%u", number);
+    path_of(path, sizeof path, name);
+    FILE* file = fopen(path, "r");
+    if (!file) return 0;
+    while (!found && fscanf(file, "%1023s", word) == 1) {
+        found = strncmp(word, key, length) == 0 && word[length] == '=';
+        if (found) snprintf(value, size, "%s", word + length + 1);
+    }
+    fclose(file);
+    return found;
+}
+
+static unsigned number_of(const void* device) {
+    const struct Mig* mig = as_mig(device);
+    return mig ? 0 : ((const struct Gpu*)device)->number;
+}
+
+static unsigned value_of(const void* device, const char* key, unsigned otherwise) {
+    char value[1024];
+    return read_value(number_of(device), key, value, sizeof value) ? (unsigned)atoi(value) : otherwise;
+}
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+    unsigned number;
+    if (sscanf(uuid, "MIG-0000-%u", &number) == 1 && number < 2) {
+        *device = &migs[number];
+        return SUCCESS;
+    }
+    if (sscanf(uuid, "GPU-0000-%u", &number) != 1) return INVALID_ARGUMENT;
+    return nvmlDeviceGetHandleByIndex_v2(number, device);
+}
+
+struct Utilization {
+    unsigned gpu, memory;
+};
+struct Memory {
+    unsigned long long total, free, used;
+};
+
+int nvmlDeviceGetUtilizationRates(void* device, struct Utilization* rates) {
+    if (as_mig(device)) return NOT_SUPPORTED;
+    *rates = (struct Utilization){value_of(device, "percent", 0), 0};
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, struct Memory* memory) {
+    memory->total = 49152ull << 20;
+    memory->used = (unsigned long long)value_of(device, "memory", 300) << 20;
+    memory->free = memory->total - memory->used;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+    *milliwatts = value_of(device, "power", 50) * 1000;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetTemperature(void* device, int sensor, unsigned* celsius) {
+    (void)sensor;
+    *celsius = value_of(device, "temperature", 35);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetClockInfo(void* device, int type, unsigned* clock) {
+    *clock = type == MEMORY ? value_of(device, "mem", 405) : value_of(device, "sm", 210);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* errors) {
+    (void)type;
+    (void)counter;
+    *errors = value_of(device, "ecc", 0);
+    return SUCCESS;
+}
+
+struct EventData {
+    void* device;
+    unsigned long long type, data;
+    unsigned gpu_instance, compute_instance;
+};
+static long xids_read;
+
+int nvmlEventSetCreate(void** set) {
+    *set = &xids_read;
+    return SUCCESS;
+}
+
+int nvmlEventSetFree(void* set) {
+    (void)set;
+    return SUCCESS;
+}
+
+int nvmlDeviceRegisterEvents(void* device, unsigned long long types, void* set) {
+    (void)device;
+    (void)set;
+    return types == 8 ? SUCCESS : NOT_SUPPORTED;
+}
+
+int nvmlEventSetWait_v2(void* set, struct EventData* event, unsigned milliseconds) {
+    char path[4200];
+    unsigned gpu, xid;
+    int code = TIMEOUT;
+    (void)set;
+    (void)milliseconds;
+    path_of(path, sizeof path, "nvml.xids");
+    FILE* file = fopen(path, "r");
+    if (!file) return TIMEOUT;
+    fseek(file, xids_read, SEEK_SET);
+    if (fscanf(file, "%u %u\n", &gpu, &xid) == 2 && gpu < GPUS) {
+        xids_read = ftell(file);
+        *event = (struct EventData){&gpus[gpu], 8, xid, 0, 0};
+        code = SUCCESS;
+    }
+    fclose(file);
+    return code;
+}
+
+/* Every process whose pid is in nvml.users uses each GPU for 30 percent of the time, and 64 MB of it; those of pids= in
+ * nvml.gpu<n> use that GPU. */
 struct RunningProcess {
     unsigned pid;
     unsigned long long memory;
@@ -230,21 +367,23 @@ struct ProcessSample {
     unsigned percent, memory_percent, encoder, decoder;
 };
 
-static unsigned read_users(unsigned* pids, unsigned room) {
-    char path[4200];
+static unsigned read_users(const void* device, unsigned* pids, unsigned room) {
+    char path[4200], list[1024];
     unsigned count = 0;
     path_of(path, sizeof path, "nvml.users");
     FILE* file = fopen(path, "r");
-    if (!file) return 0;
-    while (count < room && fscanf(file, "%u", &pids[count]) == 1) ++count;
-    fclose(file);
+    if (file) {
+        while (count < room && fscanf(file, "%u", &pids[count]) == 1) ++count;
+        fclose(file);
+    }
+    if (!read_value(number_of(device), "pids", list, sizeof list)) return count;
+    for (char* word = strtok(list, ","); word && count < room; word = strtok(NULL, ",")) pids[count++] = (unsigned)atoi(word);
     return count;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct RunningProcess* found) {
     unsigned pids[16];
-    (void)device;
-    *count = read_users(pids, 16);
+    *count = read_users(device, pids, 16);
     for (unsigned i = 0; i < *count; ++i) found[i] = (struct RunningProcess){pids[i], 64ull << 20, 0, 0};
     return SUCCESS;
 }
@@ -252,8 +391,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struc
 int nvmlDeviceGetProcessUtilization(void* device, struct ProcessSample* found, unsigned* count,
                                     unsigned long long since) {
     unsigned pids[16];
-    (void)device;
-    *count = read_users(pids, 16);
+    *count = read_users(device, pids, 16);
     for (unsigned i = 0; i < *count; ++i) found[i] = (struct ProcessSample){pids[i], since, 30, 5, 0, 0};
     return SUCCESS;
 }

@@ -29,7 +29,8 @@ def attach(cluster, *words, **options):
 
 
 def lines(text):
-    return sorted(text.splitlines())
+    """Without what the tasks wrote before the test began."""
+    return sorted(line for line in text.splitlines() if not re.fullmatch(r"(\d+: )?up \d", line))
 
 
 @pytest.fixture
@@ -60,7 +61,10 @@ def test_its_input_goes_to_the_tasks(shared, step):
     one = attach(shared, "--input-filter", "1", name)
     one.stdin.write("only\n")
     one.stdin.flush()
-    assert one.stdout.readline() == "1 got only\n"
+    seen = one.stdout.readline()
+    while seen.startswith("up"):
+        seen = one.stdout.readline()
+    assert seen == "1 got only\n"
     every = attach(shared, name)
     every.stdin.write("end\n")
     every.stdin.flush()
@@ -154,3 +158,21 @@ def test_only_the_owner_and_administrators(make_cluster, as_root):
 def test_what_it_refuses(shared, words, text):
     result = shared.run("sattach", *words, check=False, env={"SLURM_EXIT_ERROR": "77"})
     assert result.returncode == 77 and text in result.stderr
+
+
+def test_it_shows_what_was_written_before(shared):
+    """The last 128 messages of a node, in their order, then what comes."""
+    script = "for i in $(seq 300); do echo line $i; sleep 0.002; done; echo yes > written; while [ ! -e go ]; do sleep 0.05; done; echo last"
+    for name in ("written", "go"):
+        (shared.dir / "work" / name).unlink(missing_ok=True)
+    process = shared.popen("srun", "sh", "-c", script, stdout=subprocess.PIPE, text=True)
+    shared.wait_file("written")
+    step = shared.run("squeue", "-h", "-s", "-o", "%i").stdout.split()[0]
+    attached = shared.popen("sattach", step, stdout=subprocess.PIPE, text=True)
+    first = attached.stdout.readline()
+    (shared.dir / "work" / "go").touch()
+    # Not communicate(): it does not see what readline() has put into the buffer of the stream.
+    seen = [first.strip(), *attached.stdout.read().splitlines()]
+    assert attached.wait(timeout=60) == 0 and process.wait(timeout=60) == 0
+    count = len(seen) - 1
+    assert 128 <= count < 300 and seen == [f"line {i}" for i in range(301 - count, 301)] + ["last"]

@@ -186,11 +186,11 @@ def test_what_changes_the_fate_of_jobs_is_refused(make_cluster):
         log = (cluster.dir / "log" / f"{name}.log").read_text()
         assert log.count("warning: slurm.conf line") == 2, name
     # What was said once is not said again, and a node says what is new.
-    rewrite(cluster, cluster.extra + "\nTreeWidth=20")
+    rewrite(cluster, cluster.extra + "\nEioTimeout=20")
     cluster.run("scontrol", "reconfigure")
     for name in ("slurmctld", "n1"):
         path = cluster.dir / "log" / f"{name}.log"
-        wait_for(lambda: "TreeWidth=20 has no effect" in path.read_text())
+        wait_for(lambda: "EioTimeout=20 has no effect" in path.read_text())
         assert path.read_text().count("warning: slurm.conf line") == 3, name
 
 
@@ -206,7 +206,7 @@ def test_reconfigure_refuses_it_too(make_cluster):
 
 
 @pytest.mark.parametrize("line, words", [
-    ("SlurmctldHost=other", "backup controller other is not supported"),
+    ("SlurmctldHost=other", "backup controller other is not supported with StateSaveLocation"),
     ("AccountingStoreJobComment=YES", "use AccountingStoreFlags=job_comment"),
     ("FastSchedule=2", "use SlurmdParameters=config_overrides"),
 ])

@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-NODES = 150
+# ./test --long: SLUICE_MANY_NODES=500.
+NODES = int(os.environ.get("SLUICE_MANY_NODES", "150"))
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,19 @@ def test_the_step_of_a_batch_job_ends_on_all_nodes(wide):
     assert record["JobState"] == "COMPLETED"
     assert record["NumNodes"] == str(NODES)
     assert wide.run("squeue", "-h", "-s").stdout == ""
+
+
+def test_a_job_on_all_nodes_starts_and_is_cancelled(wide):
+    """Its script and a step on each node end, and the nodes are free."""
+    job = wide.submit("srun sleep 1234 &\nwait", "-N", NODES, "-n", NODES)
+
+    def tasks():
+        return [line for line in wide.processes().values() if line == "sleep 1234"]
+    wide.wait_for(lambda: len(tasks()) == NODES, what="a task on each node")
+    wide.run("scancel", job)
+    assert wide.wait_end(job)["JobState"] == "CANCELLED"
+    wide.wait_for(lambda: wide.node_states() == dict.fromkeys(wide.nodes, "idle"), what="idle nodes")
+    assert tasks() == []
 
 
 def test_output_is_complete_if_srun_has_input_to_send_after_the_tasks_have_ended(shared):

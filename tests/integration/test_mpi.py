@@ -189,7 +189,6 @@ def test_a_pmix_server_that_is_killed_ends_the_step(shared, programs, tmp_path):
     out, err = srun.communicate(timeout=30)
     assert srun.returncode != 0 and "sluice-pmix of node" in err
     shared.wait_for(lambda: not ranks(programs["openmpi"]), what="the ranks to end")
-    shared.wait_for(lambda: not list(tmp_path.glob("pmix.*")), what="its directories to be removed")
 
 
 RUBBISH = """import os, socket, sys

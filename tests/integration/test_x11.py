@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def test_what_is_missing_is_named(make_cluster, forwarding, server):
         assert "magic cookie" in refusal(forwarding, *tool, env={**server, "XAUTHORITY": "/dev/null"})
         assert "DISPLAY=nonsense" in refusal(forwarding, *tool, env={**server, "DISPLAY": "nonsense"})
     assert "--x11=some" in refusal(forwarding, "srun", "--x11=some", "true")
-    assert "--x11" in refusal(forwarding, "sbatch", "--x11", "--wrap", "true")
+    assert "DISPLAY=" in refusal(forwarding, "sbatch", "--x11", "--wrap", "true")
 
 
 def test_a_job_that_ends_while_a_client_runs_leaves_nothing(forwarding, server):
@@ -125,3 +126,56 @@ def test_the_end_of_the_x_server_is_the_end_of_its_clients_alone(forwarding, ser
                    check=True, stderr=subprocess.DEVNULL)
     done = forwarding.run("srun", "--x11", "/usr/bin/python3", "-c", client, env=env)
     assert done.stdout == "in\nout\n"
+
+
+@pytest.fixture
+def listening_server(tmp_path):
+    """The variables of something that takes X connections by TCP, as the host's name, and what it has read."""
+    with socket.socket() as listener:
+        for number in range(300, 400):
+            try:
+                listener.bind(("", 6000 + number))
+                break
+            except OSError:
+                continue
+        listener.listen()
+        name = f"{socket.gethostname()}:{number}"
+        authority = tmp_path / "authority"
+        cookie = bytes(range(16))
+        fields = [b"", str(number).encode(), b"MIT-MAGIC-COOKIE-1", cookie]
+        authority.write_bytes(b"\xff\xff" + b"".join(len(field).to_bytes(2, "big") + field for field in fields))
+        yield {"DISPLAY": name, "XAUTHORITY": str(authority)}, listener, cookie
+
+
+def test_a_batch_script_reaches_a_display_by_tcp(forwarding, listening_server):
+    variables, listener, cookie = listening_server
+    script = ("stat -c %a $XAUTHORITY; echo $DISPLAY ${SLURM_X11:-none}; od -An -tx1 $XAUTHORITY | tr -d ' \\n'; echo\n"
+              "python3 -c \"import os,socket; h,n=os.environ['DISPLAY'].split(':'); "
+              "socket.create_connection((h, 6000+int(float(n)))).sendall(b'hello')\"; echo $XAUTHORITY\n")
+    job = forwarding.submit(script, "--x11", env=variables)
+    client, _ = listener.accept()
+    with client:
+        assert client.recv(5) == b"hello"
+    forwarding.wait_end(job)
+    mode, display, authority, path = forwarding.output(job).splitlines()
+    assert mode == "600" and display == f"{variables['DISPLAY']}.0 none"
+    assert authority.endswith(cookie.hex()) and not Path(path).exists()
+    assert cookie.hex() not in forwarding.run("scontrol", "show", "job", job).stdout
+
+
+def test_steps_of_a_batch_script_have_the_display_where_it_was_asked_for(forwarding, listening_server):
+    variables, _, _ = listening_server
+    job = forwarding.submit("srun -N2 -n2 sh -c 'echo $SLURM_NODEID ${DISPLAY%%:*}'", "-N2", "--x11=last", env=variables)
+    forwarding.wait_end(job)
+    assert sorted(forwarding.output(job).splitlines())[1] == "1 localhost"
+
+
+@pytest.mark.parametrize("display", [":1", "localhost:10.0", "127.0.0.1:1"])
+def test_a_batch_script_cannot_have_a_display_of_one_host(forwarding, tmp_path, display):
+    number = display.split(":")[1].split(".")[0].encode()
+    fields = [b"", number, b"MIT-MAGIC-COOKIE-1", b"x" * 16]
+    authority = tmp_path / "authority"
+    authority.write_bytes(b"\xff\xff" + b"".join(len(field).to_bytes(2, "big") + field for field in fields))
+    refused = forwarding.run("sbatch", "--x11", "--wrap", "true", check=False,
+                             env={"DISPLAY": display, "XAUTHORITY": str(authority)})
+    assert refused.returncode != 0 and "only this host can reach" in refused.stderr

@@ -37,6 +37,12 @@ constexpr std::size_t kLongAnswer = 16 * 1024;
 constexpr int kGiveWay = 10;
 constexpr milliseconds kBackOff{1000};  // when the controller says that we ask too often
 constexpr int kSendsMax = 3;            // of a request that may be repeated, when answers get lost
+// Of several controllers, the next one is tried if one of them does not answer for so long.
+constexpr milliseconds kOneServerMost{2000};
+constexpr milliseconds kOneAnswerMost{2000};
+// While an answer takes longer: whether that controller still answers others.
+constexpr milliseconds kProbeAfter{2000};
+constexpr milliseconds kProbeEvery{10000};
 
 // Answers that come when something has happened in the cluster, not within a time.
 bool is_answered_late(const wire::Request& request) {
@@ -58,6 +64,9 @@ bool may_be_repeated(const wire::Request& request) {
         case wire::Request::kShowConfig:
         case wire::Request::kBatchScript:
         case wire::Request::kJobAllocation:
+        case wire::Request::kExplain:
+        case wire::Request::kShowDamaged:
+        case wire::Request::kShowStatistics:
         case wire::Request::kCancel:
         case wire::Request::kAskAccounting:
             return true;
@@ -79,8 +88,17 @@ milliseconds left_until(std::chrono::steady_clock::time_point moment) {
     return std::max(left, milliseconds{0});
 }
 
+// By a controller that has done nothing with the request.
+bool is_refused_by_standby(const wire::Reply& reply, const Config& config) {
+    if (!reply.has_error()) return false;
+    const ErrorCode code = from_wire(reply.error()).code;
+    return code == ErrorCode::InStandby ||
+           (code == ErrorCode::ShuttingDown && config.controllers.size() > 1);
+}
+
+// A takeover takes about 5 seconds: where there are several controllers, it is waited for.
 milliseconds patience_of(const Config& config) {
-    const bool at_terminal = isatty(STDERR_FILENO) == 1;
+    const bool at_terminal = isatty(STDERR_FILENO) == 1 && config.controllers.size() == 1;
     return at_terminal ? std::min(config.message_timeout, kPatienceAtTerminal)
                        : config.message_timeout;
 }
@@ -137,7 +155,10 @@ Result<OpenedNode> ClusterClient::connect_node(const wire::NodeAddress& node,
                             .port = static_cast<std::uint16_t>(node.port()),
                             .daemon = "slurmd"};
     Result<Connection> connection = connect_to(endpoint, config_->message_timeout);
-    if (!connection) return Error{ErrorCode::LaunchFailed, connection.error().detail};
+    if (!connection) {
+        return Error{ErrorCode::LaunchFailed,
+                     fmt::format("{}: {}", node.name(), connection.error().detail)};
+    }
     const Opening opening{.tool = invocation_.tool,
                           .config = *config_,
                           .channel = wire::CHANNEL_STEP,
@@ -185,11 +206,13 @@ Result<Connection> ClusterClient::connect(const Endpoint& endpoint, milliseconds
 Result<std::string> ClusterClient::open_to(const Server& server, const wire::Request& request,
                                            milliseconds timeout) {
     Connection connection = TRY(connect(server.endpoint, timeout));
+    const bool has_several = config_->controllers.size() > 1 && !is_for_dbd(request);
     const Opening opening{.tool = invocation_.tool,
                           .config = *config_,
                           .channel = wire::CHANNEL_CLIENT,
                           .destination = server.destination,
-                          .slurm_user = local_ ? std::optional(local_->slurm_user) : std::nullopt};
+                          .slurm_user = local_ ? std::optional(local_->slurm_user) : std::nullopt,
+                          .patience = has_several ? std::optional(kOneServerMost) : std::nullopt};
     std::string bytes = TRY(open_channel(connection, opening, request));
     connection_ = std::move(connection);
     reader_ = FrameReader(kReplySizeMax);
@@ -200,45 +223,77 @@ Result<std::string> ClusterClient::open_to(const Server& server, const wire::Req
     return bytes;
 }
 
-// Tries every controller in turn until one answers or the time is over. A ping does not wait; a
-// wait for a job has no limit.
-Result<std::string> ClusterClient::connect_controller(const wire::Request& request,
-                                                      const Waiting& waiting) {
+// A ping does not wait; a wait for a job has no limit.
+ClusterClient::Search ClusterClient::search_for(const wire::Request& request,
+                                                const Waiting& waiting) const {
     const milliseconds patience = request.has_ping() ? milliseconds{0} : patience_of(*config_);
-    const bool stays = request.has_wait_job() && !waiting.give_up_after;
     const auto start = Clock::now();
-    const auto deadline = start + patience;
-    milliseconds delay = kRetryDelayMin;
-    const std::vector<Server> servers = servers_for(request);
-    for (;;) {
-        std::optional<Error> refusal;  // of a server that is there, or by us of a false one
-        for (const Server& server : servers) {
-            const milliseconds left = stays ? patience : left_until(deadline);
-            Result<std::string> opened = open_to(server, request, std::max(left, kRetryDelayMin));
-            if (opened) return opened;
-            if (!is_connection_error(opened.error())) refusal = opened.error();
-        }
-        if (refusal) return *refusal;
-        if (!stays && left_until(deadline) < delay) {
-            return Error{ErrorCode::ControllerUnreachable, ""};
-        }
-        if (!told_of_retry_ && Clock::now() - start >= kRetryTold) {
-            told_of_retry_ = true;
-            say_retrying(invocation_.tool, stays ? std::nullopt : std::optional(patience));
-        }
-        pollfd wake{waiting.wake_fd, POLLIN, 0};
-        if (poll(&wake, 1, static_cast<int>(delay.count())) > 0) {
-            return Error{ErrorCode::None, "interrupted"};
-        }
-        delay = std::min(2 * delay, kRetryDelayMax);
+    return {.start = start,
+            .deadline = start + patience,
+            .stays = request.has_wait_job() && !waiting.give_up_after,
+            .delay = kRetryDelayMin};
+}
+
+// Fails when the time is over.
+Result<void> ClusterClient::pause(Search& search, const Waiting& waiting) {
+    if (!search.stays && left_until(search.deadline) < search.delay) {
+        return Error{ErrorCode::ControllerUnreachable, "never connected"};
     }
+    if (!told_of_retry_ && Clock::now() - search.start >= kRetryTold) {
+        told_of_retry_ = true;
+        const milliseconds patience =
+            std::chrono::ceil<milliseconds>(search.deadline - search.start);
+        say_retrying(invocation_.tool, search.stays ? std::nullopt : std::optional(patience));
+    }
+    pollfd wake{waiting.wake_fd, POLLIN, 0};
+    if (poll(&wake, 1, static_cast<int>(search.delay.count())) > 0) {
+        return Error{ErrorCode::None, "interrupted"};
+    }
+    search.delay = std::min(2 * search.delay, kRetryDelayMax);
+    search.tried = 0;
+    return {};
+}
+
+// Tries every server in turn until one answers or the time is over, beginning with the one that
+// answered last.
+Result<std::string> ClusterClient::connect_controller(const wire::Request& request, Search& search,
+                                                      const Waiting& waiting) {
+    const std::vector<Server> servers = servers_for(request);
+    std::optional<Error> refusal;  // of a server that is there, or by us of a false one
+    for (;;) {
+        const milliseconds left = std::max(
+            search.stays ? patience_of(*config_) : left_until(search.deadline), kRetryDelayMin);
+        const milliseconds most = servers.size() > 1 ? std::min(left, kOneServerMost) : left;
+        Result<std::string> opened = open_to(servers[server_ % servers.size()], request, most);
+        if (opened) return opened;
+        if (!is_connection_error(opened.error())) refusal = opened.error();
+        ++server_;
+        if (++search.tried < servers.size()) continue;
+        if (refusal) return *refusal;
+        TRY(pause(search, waiting));
+    }
+}
+
+// A controller in standby has done nothing with the request: another one is active, or will be.
+Result<void> ClusterClient::try_the_next(Search& search, const Waiting& waiting, const Error& why) {
+    connection_ = {};
+    ++server_;
+    if (++search.tried < config_->controllers.size()) return {};
+    Result<void> paused = pause(search, waiting);
+    return paused || paused.error().code == ErrorCode::None ? paused : why;
 }
 
 Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Waiting& waiting) {
     TRY(config());
     bool told = false;
+    Search search = search_for(request, waiting);
     for (int sends = 1;; ++sends) {
-        Result<wire::Reply> reply = exchange(request, waiting, told);
+        Result<wire::Reply> reply = exchange(request, search, waiting, told);
+        if (reply && is_refused_by_standby(*reply, *config_)) {
+            TRY(try_the_next(search, waiting, from_wire(reply->error())));
+            --sends;
+            continue;
+        }
         if (reply && is_rate_limited(*reply) && !waiting.give_up_after) {
             pollfd wake{waiting.wake_fd, POLLIN, 0};
             if (poll(&wake, 1, static_cast<int>(kBackOff.count())) > 0)
@@ -257,22 +312,18 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
         if (!again || reply.error().detail == "never connected") {
             return Error{reply.error().code, ""};
         }
+        search = search_for(request, waiting);
     }
 }
 
-Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting,
-                                            bool& told) {
+Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, Search& search,
+                                            const Waiting& waiting, bool& told) {
     std::string bytes;
     if (is_at_dbd_ != is_for_dbd(request)) connection_ = {};
-    if (connection_.fd) {
+    if (connection_.fd)
         append_frame(bytes, request);
-    } else {
-        Result<std::string> opened = connect_controller(request, waiting);
-        if (!opened && opened.error().code == ErrorCode::ControllerUnreachable) {
-            return Error{ErrorCode::ControllerUnreachable, "never connected"};
-        }
-        bytes = TRY(std::move(opened));
-    }
+    else
+        bytes = TRY(connect_controller(request, search, waiting));
     if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})
@@ -323,6 +374,34 @@ void ClusterClient::give_way() {
     [[maybe_unused]] const int ignored = nice(kGiveWay);  // only other programs would notice
 }
 
+bool ClusterClient::has_backups() const {
+    return !is_at_dbd_ && config_->controllers.size() > 1;
+}
+
+Result<wire::Reply> ClusterClient::call_controller(std::size_t place,
+                                                   const wire::Request& request) {
+    TRY(config());
+    ClusterClient other(invocation_);
+    TRY(other.config());
+    const Server server = other.servers_for(request).at(place);
+    const std::string bytes = TRY(other.open_to(server, request, kOneServerMost));
+    const Error lost{ErrorCode::ControllerUnreachable, ""};
+    if (!send_all(other.connection_.fd.get(), bytes)) return lost;
+    bool told = false;
+    wire::Reply reply = TRY(other.receive(request, {.give_up_after = kOneAnswerMost}, told));
+    if (reply.has_error()) return from_wire(reply.error());
+    return reply;
+}
+
+// Whether the controller that has our request answers another question: one that was stopped, or
+// cut off, keeps its connections.
+bool ClusterClient::is_still_served() {
+    wire::Request ping;
+    ping.mutable_ping();
+    const auto reply = call_controller(server_ % config_->controllers.size(), ping);
+    return reply && !reply->pong().standby();
+}
+
 // Until there may be something to read.
 Result<void> ClusterClient::wait_readable(Clock::time_point start, const wire::Request& request,
                                           const Waiting& waiting, bool& told) {
@@ -333,11 +412,15 @@ Result<void> ClusterClient::wait_readable(Clock::time_point start, const wire::R
         deadline = start + config_->message_timeout;
     }
     const bool will_tell = waiting.on_slow && !told;
+    const bool will_probe = has_backups() && !waiting.give_up_after;
+    if (probe_at_ < start) probe_at_ = start + kProbeAfter;
     int timeout = deadline ? static_cast<int>(left_until(*deadline).count()) : -1;
-    if (will_tell) {
-        int until_slow = static_cast<int>(left_until(start + waiting.slow_after).count());
-        timeout = timeout < 0 ? until_slow : std::min(timeout, until_slow);
-    }
+    const auto wake_at = [&timeout](Clock::time_point moment) {
+        const int left = static_cast<int>(left_until(moment).count());
+        timeout = timeout < 0 ? left : std::min(timeout, left);
+    };
+    if (will_tell) wake_at(start + waiting.slow_after);
+    if (will_probe) wake_at(probe_at_);
     pollfd entries[] = {{connection_.fd.get(), POLLIN, 0}, {waiting.wake_fd, POLLIN, 0}};
     int ready = poll(entries, 2, timeout);
     if (ready > 0 && entries[0].revents) return {};
@@ -345,7 +428,11 @@ Result<void> ClusterClient::wait_readable(Clock::time_point start, const wire::R
     if (ready == 0 && deadline && left_until(*deadline) == milliseconds{0}) {
         return Error{ErrorCode::Timeout, ""};
     }
-    if (ready == 0 && will_tell) {
+    if (ready == 0 && will_probe && Clock::now() >= probe_at_) {
+        probe_at_ = Clock::now() + kProbeEvery;
+        if (!is_still_served()) return Error{ErrorCode::ControllerUnreachable, "silent"};
+    }
+    if (ready == 0 && will_tell && Clock::now() >= start + waiting.slow_after) {
         told = true;
         ClusterClient other(invocation_);
         waiting.on_slow(other);

@@ -48,6 +48,12 @@ public:
     // A connection to a node's slurmd for a step. The slurmd answers with a Welcome.
     virtual Result<OpenedNode> connect_node(const wire::NodeAddress& node,
                                             const FirstMessage& first) = 0;
+    // The same question to one of several controllers, by its place in slurm.conf, whether it is
+    // the active one or not. It is not repeated.
+    virtual Result<wire::Reply> call_controller(std::size_t /*place*/,
+                                                const wire::Request& request) {
+        return call(request);
+    }
 };
 
 // The only controller of the cluster, on this host and reachable by its Unix socket. No name
@@ -67,6 +73,7 @@ public:
 
     Result<const Config*> config() override;
     Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) override;
+    Result<wire::Reply> call_controller(std::size_t place, const wire::Request& request) override;
     Result<OpenedNode> connect_node(const wire::NodeAddress& node,
                                     const FirstMessage& first) override;
     void hang_up() { connection_ = {}; }
@@ -74,7 +81,18 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    Result<std::string> connect_controller(const wire::Request& request, const Waiting& waiting);
+    // How long a request looks for a controller that is there, and is the active one.
+    struct Search {
+        Clock::time_point start, deadline;
+        bool stays = false;  // without limit
+        std::chrono::milliseconds delay;
+        std::size_t tried = 0;  // servers since the last pause
+    };
+    Search search_for(const wire::Request& request, const Waiting& waiting) const;
+    Result<void> pause(Search& search, const Waiting& waiting);
+    Result<void> try_the_next(Search& search, const Waiting& waiting, const Error& why);
+    Result<std::string> connect_controller(const wire::Request& request, Search& search,
+                                           const Waiting& waiting);
     // A daemon that can answer a request, and its name in the handshake.
     struct Server {
         Endpoint endpoint;
@@ -86,22 +104,26 @@ private:
     Result<std::string> open_to(const Server& server, const wire::Request& request,
                                 std::chrono::milliseconds timeout);
     // `told`: on_slow was called.
-    Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting, bool& told);
+    Result<wire::Reply> exchange(const wire::Request& request, Search& search,
+                                 const Waiting& waiting, bool& told);
     Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting, bool& told);
     void give_way();
     Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);
-    Result<std::optional<std::string_view>> next_frame();
+    bool has_backups() const;
+    bool is_still_served();
 
     const Invocation& invocation_;
     std::unique_ptr<Config> config_;
     std::optional<LocalController> local_;
     Connection connection_;
     FrameReader reader_{kReplySizeMax};
+    std::size_t server_ = 0;  // of those that could answer: which one to try
     bool is_at_dbd_ = false;  // the connection is one to slurmdbd
     bool welcomed_ = false;
     bool told_of_retry_ = false;
-    bool gave_way_ = false;  // is nicer than it was started
+    Clock::time_point probe_at_{};  // of the request that waits
+    bool gave_way_ = false;         // is nicer than it was started
 };
 
 }  // namespace sluice

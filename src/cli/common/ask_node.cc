@@ -32,6 +32,20 @@ Result<std::string> receive(AskedNode& node, NodeDeadline deadline) {
     }
 }
 
+Result<void> hear_welcome(AskedNode& node, NodeDeadline deadline) {
+    const std::string bytes = TRY(receive(node, deadline));
+    const wire::Welcome welcome = TRY(decode<wire::Welcome>(bytes));
+    if (welcome.has_error()) return from_wire(welcome.error());
+    return {};
+}
+
+Result<wire::StepOutput> hear_output(AskedNode& node, NodeDeadline deadline) {
+    const std::string bytes = TRY(receive(node, deadline));
+    wire::StepOutput output = TRY(decode<wire::StepOutput>(bytes));
+    if (output.has_error()) return from_wire(output.error());
+    return output;
+}
+
 }  // namespace
 
 NodeDeadline deadline_for_nodes() {
@@ -39,22 +53,25 @@ NodeDeadline deadline_for_nodes() {
 }
 
 Result<wire::StepUsages> hear_node(AskedNode& node, NodeDeadline deadline) {
-    const std::string first = TRY(receive(node, deadline));
-    const wire::Welcome welcome = TRY(decode<wire::Welcome>(first));
-    if (welcome.has_error()) return from_wire(welcome.error());
-    const std::string second = TRY(receive(node, deadline));
-    wire::StepOutput output = TRY(decode<wire::StepOutput>(second));
-    if (output.has_error()) return from_wire(output.error());
+    TRY(hear_welcome(node, deadline));
+    wire::StepOutput output = TRY(hear_output(node, deadline));
     return std::move(*output.mutable_usages());
 }
 
+Result<std::vector<wire::GpuAnswer>> hear_gpus(AskedNode& node, NodeDeadline deadline) {
+    TRY(hear_welcome(node, deadline));
+    std::vector<wire::GpuAnswer> answers;
+    do {
+        wire::StepOutput output = TRY(hear_output(node, deadline));
+        answers.push_back(std::move(*output.mutable_gpus()));
+    } while (answers.back().more());
+    return answers;
+}
+
 Result<AskedNode> ask_node(Client& client, const wire::NodeAddress& address,
-                           const wire::AskUsage& question) {
-    OpenedNode opened = TRY(client.connect_node(address, [&](const Connection&) {
-        wire::StepInput input;
-        *input.mutable_ask_usage() = question;
-        return input;
-    }));
+                           const wire::StepInput& question) {
+    OpenedNode opened =
+        TRY(client.connect_node(address, [&](const Connection&) { return question; }));
     const std::string& bytes = opened.unsent;
     if (send(opened.connection.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(bytes.size())) {
@@ -62,6 +79,13 @@ Result<AskedNode> ask_node(Client& client, const wire::NodeAddress& address,
                      fmt::format("node {} closed the connection", address.name())};
     }
     return AskedNode{address.name(), std::move(opened.connection), FrameReader{}};
+}
+
+Result<AskedNode> ask_node(Client& client, const wire::NodeAddress& address,
+                           const wire::AskUsage& question) {
+    wire::StepInput input;
+    *input.mutable_ask_usage() = question;
+    return ask_node(client, address, input);
 }
 
 }  // namespace sluice

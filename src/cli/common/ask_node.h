@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/client/client.h"
@@ -22,7 +23,11 @@ using NodeDeadline = std::chrono::steady_clock::time_point;
 NodeDeadline deadline_for_nodes();  // for answers to questions that are asked now
 
 Result<AskedNode> ask_node(Client& client, const wire::NodeAddress& address,
+                           const wire::StepInput& question);
+Result<AskedNode> ask_node(Client& client, const wire::NodeAddress& address,
                            const wire::AskUsage& question);
 Result<wire::StepUsages> hear_node(AskedNode& node, NodeDeadline deadline);
+// All parts of the answer to AskGpus.
+Result<std::vector<wire::GpuAnswer>> hear_gpus(AskedNode& node, NodeDeadline deadline);
 
 }  // namespace sluice

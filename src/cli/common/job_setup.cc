@@ -208,7 +208,10 @@ Result<void> check_cpu_freq(const JobOptions& options, const Config& config) {
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
                                  const Config& config) {
     JobRequest& request = options.request;
-    if (!options.x11.empty()) TRY(find_x_server(invocation.environment, config));
+    if (!options.x11.empty()) {
+        const XServer server = TRY(find_x_server(invocation.environment, config));
+        if (invocation.tool == "sbatch") request.x11 = TRY(display_for_script(server));
+    }
     TRY(read_node_files(options, invocation));
     request.work_dir = request.work_dir.empty()
                            ? invocation.directory

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "model/batch_x11.h"
 #include "model/errors.h"
 #include "os/files.h"
 #include "os/socket.h"
@@ -102,6 +103,20 @@ Result<XServer> find_x_server(const Environment& environment, const Config& conf
         return Error{ErrorCode::NotSupported,
                      "Unable to allocate resources: X11 forwarding not available"};
     return server;
+}
+
+Result<std::string> display_for_script(const XServer& server) {
+    const bool is_local =
+        server.host.empty() || server.host == "localhost" || server.host.starts_with("127.");
+    if (is_local) {
+        return Error{
+            ErrorCode::BadArgument,
+            fmt::format("Cannot use X11 forwarding: only this host can reach DISPLAY={}:{}; "
+                        "a batch script needs one of the form host:number",
+                        server.host, server.display)};
+    }
+    return print_batch_display(fmt::format("{}:{}.{}", server.host, server.display, server.screen),
+                               server.cookie);
 }
 
 Result<Fd> connect_x_server(const XServer& server) {

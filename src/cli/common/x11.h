@@ -28,6 +28,9 @@ std::string find_cookie(std::string_view authority, const XServer& server, std::
 
 // Refused without $DISPLAY, without a cookie, and where PrologFlags lacks X11.
 Result<XServer> find_x_server(const Environment& environment, const Config& config);
+// sbatch: for a script that connects itself (model/batch_x11.h). Refused for a display that only
+// this host can reach.
+Result<std::string> display_for_script(const XServer& server);
 Result<Fd> connect_x_server(const XServer& server);
 
 }  // namespace sluice

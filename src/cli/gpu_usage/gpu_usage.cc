@@ -2,11 +2,13 @@
 #include "cli/gpu_usage/gpu_usage.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "base/text.h"
 #include "cli/common/ask_accounting.h"
 #include "cli/common/gpu_count.h"
 #include "cli/common/listing.h"
+#include "cli/gpu_usage/idle.h"
 #include "surface/arguments.h"
 #include "surface/json.h"
 #include "surface/report_text.h"
@@ -20,6 +22,8 @@ enum Option : std::size_t {
     kPartition,
     kLabs,
     kTypes,
+    kIdle,
+    kDays,
     kJsonOutput,
     kHelpText,
     kUsageText,
@@ -38,6 +42,8 @@ constexpr OptionRow kOptions[] = {
     {{"partition", 'p', kValue, kPartition},   "name",  "only this partition, or the jobs of this lab (account)"},
     {{"labs",      'l', kNone,  kLabs},        nullptr, "a line for each lab: in use, cap (GrpTRES), pending, overcap"},
     {{"types",     't', kNone,  kTypes},       nullptr, "a line for each type of GPU, as without options; with -u or -l: a column for each type"},
+    {{"idle",      'i', kNone,  kIdle},        nullptr, "GPU hours of each user: held, and of these unused"},
+    {{"days",      'd', kValue, kDays},        "number", "with --idle: jobs that ran in the last so many days (7)"},
     {{"json",      0,   kNone,  kJsonOutput},  nullptr, "print everything as JSON"},
     {{"version",   'V', kNone,  kVersionText}, nullptr, "print the version and exit"},
     {{"help",      'h', kNone,  kHelpText},    nullptr, "show this text"},
@@ -46,7 +52,8 @@ constexpr OptionRow kOptions[] = {
 // clang-format on
 
 struct Wanted {
-    bool users = false, labs = false, types = false, json = false;
+    bool users = false, labs = false, types = false, json = false, idle = false;
+    std::int64_t days = 7;
     std::optional<std::string> partition;
 };
 
@@ -221,7 +228,28 @@ std::string json_text(const GpuFacts& facts) {
     return json.take();
 }
 
+int answer_idle(const Wanted& wanted, const Invocation& invocation, Client& client,
+                Streams& streams) {
+    const Result<std::vector<IdleGpus>> users = fetch_idle_gpus(
+        client, from_unix(std::time(nullptr)), Seconds{wanted.days * 24 * 3600}, wanted.partition);
+    if (!users) {
+        print_accounting_error(streams, invocation, users.error());
+        return 1;
+    }
+    if (wanted.json) return streams.out(idle_json(*users)), 0;
+    GpuTable table({"USER", "GPU HOURS", "UNUSED", "UNUSED%", "NOT MEASURED"});
+    for (const IdleGpus& user : *users) {
+        const double measured = user.held - user.unknown;
+        table.add({user.name, fmt::format("{:.1f}", user.held), fmt::format("{:.1f}", user.unused),
+                   measured > 0 ? fmt::format("{:.0f}%", 100 * user.unused / measured) : "-",
+                   fmt::format("{:.1f}", user.unknown)});
+    }
+    streams.out(table.text(false, false));
+    return 0;
+}
+
 int answer(const Wanted& wanted, const Invocation& invocation, Client& client, Streams& streams) {
+    if (wanted.idle) return answer_idle(wanted, invocation, client, streams);
     const bool with_labs = wanted.labs || wanted.json || wanted.users || wanted.partition;
     Result<GpuFacts> facts = fetch_gpu_facts(client, with_labs);
     if (!facts) {
@@ -251,6 +279,14 @@ int answer(const Wanted& wanted, const Invocation& invocation, Client& client, S
         streams.out(table.text(has_bars, coloured));
     }
     return 0;
+}
+
+Result<std::int64_t> days_in(const std::string& text) {
+    constexpr std::uint64_t kDaysMost = 3660;
+    const std::optional<std::uint64_t> days = to_number(text);
+    if (days && *days > 0 && *days <= kDaysMost) return static_cast<std::int64_t>(*days);
+    return Error{ErrorCode::BadArgument,
+                 fmt::format("--days={}: a number from 1 to {} is needed", text, kDaysMost)};
 }
 
 std::string help_text() {
@@ -290,6 +326,14 @@ int run_gpu_usage(const Invocation& invocation, Client& client, Streams& streams
         wanted.labs |= option.id == kLabs;
         wanted.types |= option.id == kTypes;
         wanted.json |= option.id == kJsonOutput;
+        wanted.idle |= option.id == kIdle;
+        if (option.id != kDays) continue;
+        const Result<std::int64_t> days = days_in(*option.value);
+        if (!days) {
+            print_error(streams, invocation, days.error().detail);
+            return 1;
+        }
+        wanted.days = *days;
     }
     if (!given->operands.empty()) {
         print_error(streams, invocation,

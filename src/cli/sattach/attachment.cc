@@ -160,6 +160,7 @@ void Attachment::print_layout() {
 }
 
 void Attachment::on_output(const wire::StreamData& data) {
+    if (options_.layout) return;
     const std::optional<std::uint32_t>& only =
         data.stream() == 2 ? options_.error_task : options_.output_task;
     if (only && *only != data.task()) return;

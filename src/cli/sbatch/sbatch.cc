@@ -136,6 +136,8 @@ Result<wire::Request> request_for(Submission& submission, const Invocation& invo
     wire::SubmitJob& submit = *request.mutable_submit();
     submit.set_request(encode(options.request));
     submit.set_script(std::move(submission.script.text));
+    // The steps of the script have it from there.
+    if (!options.x11.empty() && options.x11 != "batch") environment.set("SLURM_X11", options.x11);
     submit.set_environment(environment.to_bytes());
     submit.set_idempotency_key(idempotency_key());
     submit.set_test_only(options.test_only);

@@ -73,6 +73,9 @@ std::vector<std::string> receiving_step(const Broadcast& cast, const Fd& input) 
                                      fmt::format("--input=/proc/self/fd/{}", input.get()),
                                      "--kill-on-bad-exit=1",
                                      "--job-name=sbcast"};
+    if (cast.tree_width)
+        args.push_back("--treewidth=" +
+                       (*cast.tree_width > 0 ? std::to_string(*cast.tree_width) : "off"));
     for (const char* word : kHelperStep) args.emplace_back(word);
     args.push_back(remote_program());
     args.emplace_back(kReceiveFiles);

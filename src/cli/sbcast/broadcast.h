@@ -5,6 +5,7 @@
 // place; when one fails, nothing is left on any.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Broadcast {
     std::vector<std::string> nodes;
     std::vector<CastSource> files;
     CastTransport transport;
+    std::optional<std::uint32_t> tree_width;  // of srun; 0: off; absent: as slurm.conf says
     bool verbose = false;
 };
 

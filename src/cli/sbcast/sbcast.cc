@@ -1,7 +1,5 @@
 #include "cli/sbcast/sbcast.h"
 
-#include <algorithm>
-
 #include "cli/common/listing.h"
 #include "cli/sbcast/broadcast.h"
 #include "cli/sbcast/remote.h"
@@ -21,7 +19,7 @@ constexpr Argument kPlain = Argument::None, kNeeded = Argument::Required,
 constexpr ToolOption kCastOptions[] = {
     {{"compress",      'C', kMaybe,  kCompress},      "[library]",    "SBCAST_COMPRESS",  "compress the file on the way: lz4, none"},
     {{"exclude",       0,   kNeeded, kExclude},       "paths",        "SBCAST_EXCLUDE",   "directories whose shared objects are not sent, or NONE"},
-    {{"treewidth",     'F', kNeeded, kFanout},        "number",       "SBCAST_TREEWIDTH", "nodes that receive the file at the same time, up to 64; off: all"},
+    {{"treewidth",     'F', kNeeded, kFanout},        "number",       "SBCAST_TREEWIDTH", "nodes that are sent the file directly, up to 64; off: all"},
     {{"fanout",        0,   kNeeded, kFanout},        "number",       "SBCAST_FANOUT",    ""},
     {{"force",         'f', kPlain,  kForce},         nullptr,        "SBCAST_FORCE",     "replace a file that is there"},
     {{"jobid",         'j', kNeeded, kJob},           "job[.step]",   nullptr,            "the job, or the step whose nodes are meant"},
@@ -55,6 +53,7 @@ Result<Broadcast> plan_cast(const TransferOptions& options, const Invocation& in
     cast.job = nodes.job;
     cast.nodes = std::move(nodes.names);
     cast.verbose = options.verbose;
+    cast.tree_width = options.fanout;
     CastSource source{.path = absolute_path(options.source, invocation.directory), .file = {}};
     source.file.set_path(destination_of(options, invocation, config));
     source.file.set_force(options.force);
@@ -71,19 +70,6 @@ Result<Broadcast> plan_cast(const TransferOptions& options, const Invocation& in
     if (options.block > 0) cast.transport.block = options.block;
     cast.transport.patience = options.timeout;
     return cast;
-}
-
-// So many nodes at a time.
-int cast_in_groups(const Broadcast& cast, std::size_t width, const Invocation& invocation,
-                   Client& client, Streams& streams) {
-    for (std::size_t start = 0; start < cast.nodes.size(); start += width) {
-        Broadcast group = cast;
-        const std::size_t end = std::min(cast.nodes.size(), start + width);
-        group.nodes.assign(cast.nodes.begin() + static_cast<std::ptrdiff_t>(start),
-                           cast.nodes.begin() + static_cast<std::ptrdiff_t>(end));
-        if (const int code = broadcast(group, invocation, client, streams)) return code;
-    }
-    return 0;
 }
 
 }  // namespace
@@ -116,8 +102,7 @@ int run_sbcast(const Invocation& invocation, Client& client, Streams& streams) {
                                    cast->nodes.size()));
         }
     }
-    const std::size_t width = options->fanout > 0 ? options->fanout : cast->nodes.size();
-    return cast_in_groups(*cast, width, invocation, client, streams);
+    return broadcast(*cast, invocation, client, streams);
 }
 
 }  // namespace sluice

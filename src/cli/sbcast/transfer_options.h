@@ -21,8 +21,8 @@ struct TransferOptions {
     std::string nodes;          // --nodelist; empty: all of the job or step
     std::string compress;       // "lz4", "none"; empty: as slurm.conf says
     bool force = false, preserve = false, verbose = false, keep = false;
-    std::uint32_t fanout = 0;  // nodes at a time; 0: as the tool does
-    std::size_t block = 0;     // 0: as the tool does
+    std::optional<std::uint32_t> fanout;  // 0: off
+    std::size_t block = 0;                // 0: as the tool does
     std::chrono::seconds timeout{0};
     std::optional<bool> send_libs;
     std::string exclude;  // empty: as slurm.conf says

@@ -71,12 +71,18 @@ Result<std::vector<std::string>> jobs_named(Session& session, const std::string&
     return jobs;
 }
 
-// "State=SpecialExit", a word that goes before the jobs of requeue and requeuehold.
-const std::string* special_state(const std::vector<std::string>& asked) {
-    for (const std::string& word : asked) {
-        if (named_value(word, {"state"})) return &word;
+// "State=SpecialExit", a word that goes before the jobs of requeue and requeuehold: taken out of
+// them. The error is the word with another state.
+Result<bool> take_special_state(std::vector<std::string>& asked) {
+    for (auto word = asked.begin(); word != asked.end(); ++word) {
+        const auto state = named_value(*word, {"state"});
+        if (!state) continue;
+        if (!equals_ignoring_case(*state, "SpecialExit"))
+            return Error{ErrorCode::InvalidJobId, *word};
+        asked.erase(word);
+        return true;
     }
-    return nullptr;
+    return false;
 }
 
 // "Incomplete", a word before the jobs of requeue and requeuehold.
@@ -108,12 +114,11 @@ struct Failure {
 };
 
 // What could not be done; nothing where all went well.
-std::vector<Failure> perform(Session& session, const Verb& verb,
+std::vector<Failure> perform(Session& session, wire::ControlJobs wanted,
                              const std::vector<std::string>& asked) {
     std::vector<Failure> failures;
     wire::Request request;
-    wire::ControlJobs& control = *request.mutable_control();
-    control.set_verb(verb.verb);
+    wire::ControlJobs& control = *request.mutable_control() = std::move(wanted);
     for (const std::string& word : asked) {
         if (auto name = named_value(word, {"name", "jobname"})) {
             Result<std::vector<std::string>> jobs = jobs_named(session, *name);
@@ -172,13 +177,18 @@ int control_jobs(Session& session, const Words& words) {
         if (each.name == words[0]) verb = &each;
     }
     std::vector<std::string> asked = job_words(words);
-    if (const std::string* state = special_state(asked)) {
-        // Without it, the jobs would be requeued into another state than was asked for.
-        if (!session.quiet) session.streams.err(fmt::format("{} is not supported\n", *state));
-        return 1;
-    }
     const bool may_choose =
         verb->verb == wire::ControlJobs::REQUEUE || verb->verb == wire::ControlJobs::REQUEUE_HOLD;
+    const Result<bool> special = may_choose ? take_special_state(asked) : Result<bool>(false);
+    if (!special) {  // without it, the jobs would be requeued into another state
+        if (!session.quiet)
+            session.streams.err(
+                fmt::format("{}: the only state is SpecialExit\n", special.error().detail));
+        return 1;
+    }
+    wire::ControlJobs wanted;
+    wanted.set_verb(*special ? wire::ControlJobs::REQUEUE_HOLD : verb->verb);
+    wanted.set_special_exit(*special);
     if (may_choose && std::erase_if(asked, is_incomplete) > 0) {
         Result<std::vector<std::string>> started = started_jobs(session, asked);
         if (!started) {
@@ -188,7 +198,7 @@ int control_jobs(Session& session, const Words& words) {
         if (started->empty()) return 0;
         asked = *std::move(started);
     }
-    const std::vector<Failure> failures = perform(session, *verb, asked);
+    const std::vector<Failure> failures = perform(session, std::move(wanted), asked);
     if (failures.empty()) return 0;
     if (session.quiet) return 1;
     // Compat: tasks of an array are named first, and only once.

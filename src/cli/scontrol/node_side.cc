@@ -1,6 +1,10 @@
 // cli/scontrol/node_side.cc: listpids and notify, which reach the processes of jobs.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "cli/common/ask_node.h"
 #include "cli/common/listing.h"
 #include "cli/scontrol/session.h"
@@ -76,6 +80,24 @@ int fail(Session& session, const std::string& text) {
     return 1;
 }
 
+// All steps on the node that the caller may see.
+Result<wire::StepUsages> ask_steps(Session& session, const Words& words) {
+    wire::AskUsage question;
+    question.set_all_steps(true);
+    return ask_pids(session, words.size() > 1 ? &words[1] : nullptr, question);
+}
+
+// The job that has the process on this host; nothing: none of those that the caller may see.
+Result<std::optional<std::uint32_t>> job_of_process(Session& session, std::uint64_t pid) {
+    const wire::StepUsages answer = TRY(ask_steps(session, {}));
+    for (const wire::StepUsage& step : answer.steps()) {
+        for (const std::uint32_t each : step.pids()) {
+            if (each == pid) return std::optional(step.run().job());
+        }
+    }
+    return std::optional<std::uint32_t>();
+}
+
 }  // namespace
 
 int list_pids(Session& session, const Words& words) {
@@ -97,6 +119,64 @@ int list_pids(Session& session, const Words& words) {
     return fail(session, question->all_steps()
                              ? fmt::format("There are no steps for job {} on this node.", *job)
                              : fmt::format("StepId={} does not exist on this node.", *job));
+}
+
+int list_jobs(Session& session, const Words& words) {
+    if (session.json) return fail(session, "listjobs: --json and --yaml are not supported");
+    const Result<wire::StepUsages> answer = ask_steps(session, words);
+    if (!answer) {
+        print_api_error(session.streams, "scontrol_list_jobs", answer.error());
+        return 1;
+    }
+    std::set<std::uint32_t> jobs;
+    for (const wire::StepUsage& step : answer->steps()) jobs.insert(step.run().job());
+    std::string out = "JOBID\n";
+    for (const std::uint32_t job : jobs) out += fmt::format("{}\n", job);
+    session.streams.out(out);
+    return 0;
+}
+
+int list_steps(Session& session, const Words& words) {
+    if (session.json) return fail(session, "liststeps: --json and --yaml are not supported");
+    const Result<wire::StepUsages> answer = ask_steps(session, words);
+    if (!answer) {
+        print_api_error(session.streams, "scontrol_list_steps", answer.error());
+        return 1;
+    }
+    std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
+    for (const wire::StepUsage& step : answer->steps())
+        steps.emplace(step.run().job(), step.run().step());
+    std::string out = fmt::format("{:<8} {:<8}\n", "JOBID", "STEPID");
+    for (const auto& [job, step] : steps)
+        out += fmt::format("{:<8} {:<8}\n", job, print_step(StepId{step}));
+    session.streams.out(out);
+    return 0;
+}
+
+int show_process(Session& session, const Words& words) {
+    const auto pid = to_number(words[1]);
+    if (!pid || *pid == 0) return fail(session, fmt::format("Invalid pid: {}", words[1]));
+    const Result<std::optional<std::uint32_t>> job = job_of_process(session, *pid);
+    if (!job) {
+        print_api_error(session.streams, "scontrol_pid_info", job.error());
+        return 1;
+    }
+    if (!*job) return fail(session, "Failed to locate job for requested pid");
+    Filter filter{.jobs = {JobRef{.job = JobId{**job}}}, .all_states = true};
+    const Result<Table> table =
+        fetch_table(session.client, TableKind::Jobs, {static_cast<ColumnId>(JobColumn::EndTime)},
+                    std::move(filter));
+    if (!table || table->rows() == 0) return fail(session, "Failed to get job information");
+    const std::int64_t end = table->number(0, JobColumn::EndTime);
+    if (end == kAbsent || end == kUnlimited) {
+        session.streams.out(fmt::format("Slurm JobId={} has no time limit\n", **job));
+        return 0;
+    }
+    const Time now = current_time();
+    session.streams.out(fmt::format("Slurm JobId={} ends at {}Job remaining time is {} seconds\n",
+                                    **job, date_line(from_unix(end)),
+                                    std::max<std::int64_t>(0, end - to_unix(now))));
+    return 0;
 }
 
 int notify(Session& session, const Words& words) {

@@ -48,6 +48,10 @@ int run_shutdown(Session& session, const Words& words) {
     return shut_down(session, only_controller);
 }
 
+int run_take_over(Session& session, const Words& words) {
+    return take_over(session, words.size() > 1 ? &words[1] : nullptr);
+}
+
 int show_addresses(Session& session, const Words& words) {
     Result<Hostlist> hosts = Hostlist::parse(words[1]);
     if (!hosts) {
@@ -108,8 +112,8 @@ constexpr Command kCommands[] = {
     {"quit",              4, 0, 0,     set_mode<&Session::over>,           "",                                               "leave the prompt"},
     {"reconfigure",       3, 0, 0,     run_reconfigure,                    "",                                               "read slurm.conf again; a file with an error changes nothing"},
     {"release",           3, 1, kMany, control_jobs,                       "JOBS",                                           "let held jobs start"},
-    {"requeue",           3, 1, kMany, control_jobs,                       "[Incomplete] JOBS",                              "end jobs and put them back into the queue; Incomplete: only those that have started and not ended"},
-    {"requeuehold",       8, 1, kMany, control_jobs,                       "[Incomplete] JOBS",                              "the same, in held state"},
+    {"requeue",           3, 1, kMany, control_jobs,                       "[Incomplete] [State=SpecialExit] JOBS",           "end jobs and put them back into the queue; Incomplete: only those that have started and not ended; SpecialExit: held, and shown in that state"},
+    {"requeuehold",       8, 1, kMany, control_jobs,                       "[Incomplete] [State=SpecialExit] JOBS",           "the same, in held state"},
     {"resume",            3, 1, kMany, control_jobs,                       "JOBS",                                           "continue suspended jobs"},
     {"show",              3, 1, 2,     show,                               "ENTITY [NAME]",                                  "print the records of an entity"},
     {"shutdown",          8, 0, 1,     run_shutdown,                       "[slurmctld]",                                    "end all daemons, or slurmctld alone; jobs continue"},
@@ -125,17 +129,17 @@ constexpr Command kCommands[] = {
     {"completing",        2, 0, kMany, nullptr},
     {"errnumstr",         2, 0, kMany, nullptr},
     {"fsdampeningfactor", 3, 0, kMany, nullptr},
-    {"listjobs",          5, 0, kMany, nullptr},
+    {"listjobs",          5, 0, 1,     list_jobs,                          "[NODE]",                                         "print the jobs that have processes on this host, or on a node"},
     {"listpids",          5, 0, 2,     list_pids,                          "[JOB[.STEP]] [NODE]",                            "print the processes of steps on this host, or on a node"},
-    {"liststeps",         5, 0, kMany, nullptr},
+    {"liststeps",         5, 0, 1,     list_steps,                         "[NODE]",                                         "print the steps that have processes on this host, or on a node"},
     {"notify",            1, 2, kMany, notify,                             "JOB[.STEP] MESSAGE",                             "print a message on the standard error of a job's script or steps"},
-    {"pidinfo",           3, 0, kMany, nullptr},
-    {"power",             3, 0, kMany, nullptr},
+    {"pidinfo",           3, 1, 1,     show_process,                       "PID",                                            "print the job of a process of this host, and when it ends"},
+    {"power",             3, 0, kMany, power,                              "up|down [asap|force] NODES [Reason=TEXT]",       "switch nodes on or off"},
     {"reboot",            3, 0, kMany, reboot,                             "[ASAP] [nextstate=STATE] [reason=TEXT] NODES",   "restart nodes when their jobs have ended"},
     {"schedloglevel",     3, 0, kMany, nullptr},
     {"setdebug",          2, 0, kMany, nullptr},
     {"setdebugflags",     9, 0, kMany, nullptr},
-    {"takeover",          8, 0, kMany, nullptr},
+    {"takeover",          8, 0, 1,     run_take_over,                      "[N]",                                            "let a backup controller become the active one; 0: the primary, 1: the first backup (default)"},
     {"token",             3, 0, kMany, nullptr},
     {"wait_job",          1, 1, 1,     wait_for_job,                       "JOB",                                            "wait until a job and its nodes are ready, or the job has ended"},
 };

@@ -56,12 +56,17 @@ int update_reservation(Session& session, const Words& words);           // reser
 int delete_reservation(Session& session, const Words& words);           // reservation.cc
 int reboot(Session& session, const Words& words);                       // reboot.cc
 int cancel_reboot(Session& session, const Words& words);                // reboot.cc
+int power(Session& session, const Words& words);                        // power.cc
 bool is_about_reservation(const Words& words);                          // reservation.cc
 int list_pids(Session& session, const Words& words);                    // node_side.cc
+int list_jobs(Session& session, const Words& words);                    // node_side.cc
+int list_steps(Session& session, const Words& words);                   // node_side.cc
+int show_process(Session& session, const Words& words);                 // node_side.cc
 int notify(Session& session, const Words& words);                       // node_side.cc
 int ping(Session& session);                                             // controllers.cc
 int reconfigure(Session& session);                                      // controllers.cc
 int shut_down(Session& session, bool only_controller);                  // controllers.cc
+int take_over(Session& session, const std::string* place);              // controllers.cc
 int show_config(Session& session, const std::string* key);              // controllers.cc
 int show_damaged(Session& session);                                     // controllers.cc
 

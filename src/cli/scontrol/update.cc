@@ -117,6 +117,26 @@ Result<wire::Reply> send(Session& session, const UpdateWords& update,
     return session.client.call(request);
 }
 
+// The keys of a NodeName line are read by the controller, which knows GresTypes.
+Result<wire::Reply> send_definition(Session& session, const Words& words) {
+    wire::Request request;
+    wire::Update& message = *request.mutable_update();
+    message.set_entity(wire::Update::NODE);
+    message.set_verb(wire::Update::CREATE);
+    std::string line;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::size_t equals = words[i].find('=');
+        if (equals == std::string::npos || words[i].find('"') != std::string::npos)
+            return Error{ErrorCode::BadArgument, words[i]};
+        const std::string value = words[i].substr(equals + 1);
+        const bool is_quoted = value.find_first_of(" \t#") != std::string::npos;
+        const std::string_view quote = is_quoted ? "\"" : "";
+        line += fmt::format("{}={}{}{} ", words[i].substr(0, equals), quote, value, quote);
+    }
+    message.set_definition(line);
+    return session.client.call(request);
+}
+
 int too_few(Session& session, std::string_view keyword) {
     session.streams.err(fmt::format("too few arguments for {} keyword\n", keyword));
     return 1;
@@ -225,7 +245,8 @@ int create(Session& session, const Words& given) {
         return 1;
     }
     if (entity->entity == wire::Update::NODE) {
-        return refuse(session, kRequest, {ErrorCode::NotSupported, "create " + words[1]});
+        Result<wire::Reply> reply = send_definition(session, words);
+        return reply ? 0 : refuse(session, "Error creating node(s)", reply.error());
     }
     Result<UpdateWords> wanted = parse_update(words);
     if (!wanted) {
@@ -247,11 +268,9 @@ int remove(Session& session, const Words& words) {
         session.streams.err(fmt::format("Invalid deletion entity: {}\n", words[1]));
         return 1;
     }
-    const std::string request =
-        fmt::format("delete_partition {}", fmt::join(words.begin() + 1, words.end(), " "));
-    if (entity->entity == wire::Update::NODE) {
-        return refuse(session, request, {ErrorCode::NotSupported, "delete " + words[1]});
-    }
+    const bool is_node = entity->entity == wire::Update::NODE;
+    const std::string request = fmt::format("delete_{} {}", is_node ? "node" : "partition",
+                                            fmt::join(words.begin() + 1, words.end(), " "));
     if (words.size() < words_needed) {
         print_error(session.streams, session.invocation,
                     "Proper format is 'delete <ENTITY>=<ID>' or 'delete <ENTITY> <ID>'");

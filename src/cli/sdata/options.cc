@@ -7,6 +7,7 @@
 #include "base/closest.h"
 #include "base/text.h"
 #include "cli/sdata/sdata.h"
+#include "model/checkpoint_sync.h"
 #include "surface/arguments.h"
 
 namespace sluice {
@@ -27,7 +28,10 @@ constexpr Command kCommands[] = {
     {"cat", "DST PATH...", 2, 10'000, "print files of a dataset"},
     {"verify", "DST", 1, 1, "check every byte of a dataset"},
     {"unpack", "DST DIR", 2, 2, "write the files of a dataset into DIR"},
+    {"stage", "SRC[:NAME]", 1, 1,
+     "in a job: copy a dataset to $SCRATCH/NAME of this node, as --stage-in"},
     {"bench", "DST", 1, 1, "how fast can the dataset be read?"},
+    {"sync", "LOCAL PERSISTENT", 2, 2, "copy complete checkpoints below LOCAL to PERSISTENT"},
     {"usage", "DIR...", 1, 10'000, "disk space of the directories in DIR; writes disk-usage.txt"},
 };
 
@@ -40,6 +44,16 @@ enum OptionId : std::size_t {
     kThreads,
     kShards,
     kNoWrite,
+    kEvery,
+    kKeep,
+    kOnce,
+    kFinal,
+    kRestore,
+    kExpand,
+    kReports,
+    kLog,
+    kTimeout,
+    kMayBeMissing,
     kHelp,
     kVersion
 };
@@ -60,6 +74,16 @@ constexpr Row kOptions[] = {
     {{"threads",    'j', Argument::Required, kThreads},   "n",    "",      "how many threads work; the default is the number of CPUs"},
     {{"shards",     0,   Argument::None,     kShards},    "",     "ls",    "list the files that the dataset consists of"},
     {{"no-write",   'n', Argument::None,     kNoWrite},   "",     "usage", "only print, do not write disk-usage.txt"},
+    {{"every",      0,   Argument::Required, kEvery},     "time", "sync",  "synchronise so often: 90, 10m (default), 1h"},
+    {{"keep",       0,   Argument::Required, kKeep},      "n",    "sync",  "the newest N checkpoints stay in PERSISTENT; the default is all"},
+    {{"once",       0,   Argument::None,     kOnce},      "",     "sync",  "synchronise once, then end; the default is to go on"},
+    {{"final",      0,   Argument::None,     kFinal},     "",     "sync",  "once, and wait for no file: nothing writes to LOCAL any more"},
+    {{"restore",    0,   Argument::None,     kRestore},   "",     "sync",  "copy the newest complete checkpoint back to LOCAL, then end"},
+    {{"expand",     0,   Argument::None,     kExpand},    "",     "sync",  "replace $NAME and ${NAME} in LOCAL and PERSISTENT"},
+    {{"reports",    0,   Argument::None,     kReports},   "",     "sync",  "print what slurmd reads: saved TIME, problem TEXT"},
+    {{"log",        0,   Argument::Required, kLog},       "file", "sync",  "append problems to this file, not to standard error"},
+    {{"timeout",    0,   Argument::Required, kTimeout},   "time", "sync",  "give up after this time; the default is no limit"},
+    {{"may-be-missing", 0, Argument::None,   kMayBeMissing}, "",  "sync",  "LOCAL need not exist"},
     {{"help",       'h', Argument::None,     kHelp},      "",     "",      "show this text"},
     {{"version",    'V', Argument::None,     kVersion},   "",     "",      "print the version and exit"},
 };
@@ -90,6 +114,37 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 
 Error wrong_value(const Row& row, std::string_view value, std::string_view expected) {
     return Error{{}, fmt::format("--{}={}: expected {}", row.spelling.name, value, expected)};
+}
+
+struct SyncFlag {
+    OptionId id;
+    bool SyncOptions::*member;
+};
+constexpr SyncFlag kSyncFlags[] = {
+    {kOnce, &SyncOptions::once},        {kFinal, &SyncOptions::is_final},
+    {kRestore, &SyncOptions::restores}, {kExpand, &SyncOptions::expands},
+    {kReports, &SyncOptions::reports},  {kMayBeMissing, &SyncOptions::may_be_missing},
+};
+
+Result<void> set_sync_option(const Row& row, const std::string& value, SyncOptions& sync) {
+    for (const SyncFlag& flag : kSyncFlags) {
+        if (row.spelling.id == flag.id) sync.*flag.member = true;
+    }
+    if (row.spelling.id == kLog) sync.log = value;
+    if (row.spelling.id == kKeep) {
+        const Result<std::uint32_t> keep = parse_sync_count(value);
+        if (!keep) return Error{{}, "--" + keep.error().detail};
+        sync.keep = *keep;
+    }
+    if (row.spelling.id == kEvery || row.spelling.id == kTimeout) {
+        const Result<Seconds> length = parse_sync_interval(value);
+        if (!length) return wrong_value(row, value, "a time such as 90, 10m or 1h");
+        if (row.spelling.id == kEvery)
+            sync.every = *length;
+        else
+            sync.timeout = *length;
+    }
+    return {};
 }
 
 Result<void> set_option(const Row& row, const std::string& value, SdataOptions& options) {
@@ -134,7 +189,7 @@ Result<void> set_option(const Row& row, const std::string& value, SdataOptions& 
             options.writes = false;
             break;
         default:
-            break;
+            return set_sync_option(row, value, options.sync);
     }
     return {};
 }

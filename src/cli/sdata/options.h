@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/common/tool.h"
+#include "cli/sdata/sync_command.h"
 #include "data/plan.h"
 
 namespace sluice {
@@ -19,6 +20,7 @@ struct SdataOptions {
     unsigned threads = 2;
     bool shows_shards = false;
     bool writes = true;
+    SyncOptions sync;
 };
 
 // Nothing: help or an error was printed, and `code` is the exit code.

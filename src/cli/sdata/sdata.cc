@@ -4,6 +4,7 @@
 
 #include "cli/sdata/options.h"
 #include "cli/sdata/progress_line.h"
+#include "cli/sdata/stage.h"
 #include "data/pack.h"
 #include "data/scan.h"
 #include "data/usage.h"
@@ -28,6 +29,9 @@ public:
         if (command == "verify") return verify();
         if (command == "unpack") return unpack();
         if (command == "bench") return measure();
+        if (command == "sync")
+            return run_sync(options_.sync, options_.operands, invocation_, streams_);
+        if (command == "stage") return stage_in_job(invocation_, options_.operands.front());
         return show_usage();
     }
 

@@ -1,7 +1,7 @@
 // cli/sdata/sdata.h
 //
-// sdata: datasets in a few large files (pack, ls, cat, verify, unpack, bench), and the disk space
-// of directories (usage).
+// sdata: datasets in a few large files (pack, ls, cat, verify, unpack, bench), checkpoints (sync),
+// and the disk space of directories (usage).
 #pragma once
 
 #include "cli/client/client.h"

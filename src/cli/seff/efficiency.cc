@@ -109,6 +109,7 @@ Efficiency efficiency_of(const AccountedRun& run, Time now) {
         take_memory(step, result);
         take_gpus(step, result);
     }
+    if (job.gpu_use && job.gpu_use->use.samples > 0) result.gpu_use = job.gpu_use;
     result.cpu_used = std::chrono::duration_cast<Seconds>(cpu);
     return result;
 }

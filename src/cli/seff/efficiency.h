@@ -21,6 +21,7 @@ struct Efficiency {
     bool memory_is_sum = false;        // of the peaks of several tasks
     std::uint64_t memory_allocated_mb = 0;
     std::optional<double> gpu_percent;  // of all GPUs together; absent: not measured
+    std::optional<GpuSummary> gpu_use;  // as slurmd sampled it, once the job has ended
     std::uint64_t gpu_memory_kb = 0;
 };
 

@@ -110,6 +110,7 @@ private:
     void add_gpus() {
         if (used_.gpus == 0) return;
         const std::string count = fmt::format("{} GPU{}", used_.gpus, used_.gpus == 1 ? "" : "s");
+        if (used_.gpu_use) return add_sampled_gpus(*used_.gpu_use, count);
         if (!used_.gpu_percent) {
             out_ += fmt::format("GPU Efficiency: not measured, {}\n", count);
             return;
@@ -117,6 +118,20 @@ private:
         out_ += fmt::format("GPU Efficiency: {:.2f}% of {}\nGPU Memory Utilized: {}\n",
                             *used_.gpu_percent, count,
                             size_text(static_cast<double>(used_.gpu_memory_kb)));
+    }
+
+    void add_sampled_gpus(const GpuSummary& all, const std::string& count) {
+        const GpuUse& use = all.use;
+        const auto samples = static_cast<double>(use.samples);
+        constexpr double kKilobytes = 1024;
+        out_ +=
+            fmt::format("GPU Efficiency: {:.2f}% of {}\nGPU Utilization: mean {:.0f}%, peak {}%\n",
+                        static_cast<double>(use.percent_sum) / samples, count,
+                        static_cast<double>(use.percent_sum) / samples, use.percent_most);
+        out_ += fmt::format("GPU Memory Utilized: mean {}, peak {} of {} per GPU\n",
+                            size_text(static_cast<double>(use.memory_sum) / samples * kKilobytes),
+                            size_text(static_cast<double>(use.memory_most) * kKilobytes),
+                            size_text(static_cast<double>(use.memory_all) * kKilobytes));
     }
 
     void add_time_limit() {

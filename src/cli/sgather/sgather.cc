@@ -90,7 +90,7 @@ public:
 
     // A process for each node, so many at a time.
     int run() {
-        const std::size_t width = options_.fanout > 0 ? options_.fanout : kGatherWidth;
+        const std::size_t width = options_.fanout.value_or(0) > 0 ? *options_.fanout : kGatherWidth;
         streams_.flush();
         for (const std::string& node : nodes_.names) {
             if (running_.size() >= width) wait_for_one();

@@ -102,7 +102,9 @@ bool is_chosen(const Sheet& nodes, std::uint32_t node, const SinfoOptions& optio
     if (!options.states.matches(base, flags)) return false;
     if (options.reasons) {
         if (nodes.text(node, NodeColumn::Reason).empty()) return false;
-        if (base != NodeBase::Down && !(flags & (kNodeDrain | kNodeFail))) return false;
+        const bool lacks_gpus = !nodes.text(node, NodeColumn::GresDrained).empty();
+        if (base != NodeBase::Down && !(flags & (kNodeDrain | kNodeFail)) && !lacks_gpus)
+            return false;
     }
     if (!options.nodes) return true;
     auto is_named = [&](std::string_view name) {

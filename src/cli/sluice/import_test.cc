@@ -38,12 +38,12 @@ protected:
 
 TEST_F(Import, ReportsOnEachKeyOfAConfiguration) {
     write("old.conf",
-          "ClusterName=c\nSlurmctldHost=ctl\nTreeWidth=7\nJobSubmitPlugins=lua\n"
+          "ClusterName=c\nSlurmctldHost=ctl\nEioTimeout=7\nJobSubmitPlugins=lua\n"
           "NodeName=n1 CPUs=4\nNodeName=n2 CPUs=8\nPartitionName=all Nodes=ALL\n");
     EXPECT_EQ(run({"conf", "old.conf"}),
               "used      ClusterName=c\n"
               "used      SlurmctldHost=ctl\n"
-              "no effect TreeWidth=7  [old.conf line 3: TreeWidth=7 has no effect in Sluice]\n"
+              "no effect EioTimeout=7  [old.conf line 3: EioTimeout=7 has no effect in Sluice]\n"
               "REFUSED   JobSubmitPlugins=lua  [old.conf line 4: JobSubmitPlugins=lua is not "
               "supported: slurmctld runs no submit plugins; limits of partitions and QOS are "
               "enforced]\n"

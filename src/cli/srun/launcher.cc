@@ -9,13 +9,13 @@
 #include "cli/srun/step_request.h"
 #include "cli/srun/terminal.h"
 #include "model/errors.h"
+#include "model/hostlist.h"
 #include "protocol/convert.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr std::size_t kBacklogMax = 1u << 20;         // of input for a node
 constexpr std::chrono::milliseconds kAbortDelay{50};  // for the task that aborts to end by itself
 constexpr std::chrono::milliseconds kTellDelay{20};   // tasks that end together are one line
 constexpr std::chrono::seconds kInterruptWindow{1};
@@ -32,6 +32,15 @@ StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& s
       client_(client),
       streams_(streams),
       step_id_(fmt::format("{}.{}", step.job().job(), step.step())),
+      lines_(loop_, client,
+             {[this](std::uint32_t rank, const wire::StepOutput& output) {
+                  on_message(*nodes_[rank], output);
+              },
+              [this](std::uint32_t rank, const Error& error) {
+                  fail_launch(nodes_[rank].get(), error);
+              },
+              [this](const std::vector<std::uint32_t>& ranks) { on_lost(ranks); },
+              [this] { pace_input(); }}),
       tasks_(task_count(step)),
       output_({options.label, options.unbuffered || options.pty, std::max(1u, task_count(step))},
               streams) {}
@@ -51,22 +60,20 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     input_task_ = files.input_task;
     std::optional<RawTerminal> terminal;
     if (options_.pty) terminal.emplace();
-    std::vector<wire::LaunchTasks> messages =
-        launch_messages(step_, spec, options_.request.shape.nodelist);
-    for (wire::LaunchTasks& message : messages) {
-        if (files.program) name_node(message, *files.program);
-    }
+    StepLaunch launch = launch_messages(step_, spec, options_.request.shape.nodelist);
+    if (files.program) name_nodes(launch, *files.program);
     if (!spec.mpi().empty()) {
         exchange_ = std::make_unique<StepExchange>(
-            messages.size(), [this](std::uint32_t rank, const std::string& frame) {
-                send_to(*nodes_[rank], frame);
+            launch.nodes.size(),
+            [this](std::optional<std::uint32_t> rank, const std::string& frame) {
+                rank ? lines_.send_to(*rank, frame) : lines_.send_to_all(frame);
             });
     }
-    Result<void> connected = offer_display(messages);
-    if (connected) connected = connect(messages);
+    Result<void> connected = offer_display(launch);
+    if (connected) connected = connect(launch);
     if (!connected) {
         terminal.reset();
-        fail_launch("", connected.error());
+        fail_launch(nullptr, connected.error());
         return exit_code_for_error(invocation_);
     }
     if (files.reads_input) {
@@ -92,87 +99,56 @@ wire::ExitStatus StepLauncher::exit_status() const {
     return own;
 }
 
-// --x11: on which nodes of the step. Messages are in the order of the nodes.
-Result<void> StepLauncher::offer_display(std::vector<wire::LaunchTasks>& messages) {
-    if (options_.x11.empty() || messages.empty()) return {};
+// --x11: on which nodes of the step.
+Result<void> StepLauncher::offer_display(StepLaunch& launch) {
+    if (options_.x11.empty() || launch.nodes.empty()) return {};
     const Config* config = TRY(client_.config());
     XServer server = TRY(find_x_server(invocation_.environment, *config));
     wire::X11Forwarding offer;
     offer.set_cookie(server.cookie);
     offer.set_screen(server.screen);
-    for (wire::LaunchTasks& message : messages) {
+    for (wire::LaunchTasks& own : launch.nodes) {
         const bool is_meant =
             options_.x11 == "all" ||
-            &message == (options_.x11 == "first" ? &messages.front() : &messages.back());
-        if (is_meant) *message.mutable_spec()->mutable_x11() = offer;
+            &own == (options_.x11 == "first" ? &launch.nodes.front() : &launch.nodes.back());
+        if (is_meant) *own.mutable_spec()->mutable_x11() = offer;
     }
     x11_ = std::make_unique<X11Carrier>(loop_, std::move(server),
                                         [this](std::uint32_t rank, const wire::StepInput& input) {
                                             std::string frame;
                                             append_frame(frame, input);
-                                            send_to(*nodes_[rank], frame);
+                                            lines_.send_to(rank, frame);
                                             pace_input();
                                         });
     return {};
 }
 
-Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& messages) {
-    for (const wire::LaunchTasks& message : messages) {
-        auto address = std::find_if(
-            step_.addresses().begin(), step_.addresses().end(),
-            [&](const wire::NodeAddress& each) { return each.name() == message.node(); });
-        if (address == step_.addresses().end()) {
-            return Error{ErrorCode::LaunchFailed,
-                         fmt::format("no address for node {}", message.node())};
-        }
-        const std::string& called =
-            address->address().empty() ? address->name() : address->address();
-        OpenedNode opened = TRY(client_.connect_node(*address, [&](const Connection& connection) {
-            wire::StepInput input;
-            *input.mutable_launch() = message;
-            input.mutable_launch()->set_srun_address(own_address(connection, called));
-            return input;
-        }));
-        set_blocking(opened.connection.fd, false);
-        allow_stopped_peer(opened.connection.fd);
+// With --no-kill the loss of one node must not be the loss of others; with --x11 and --pty the
+// nodes are few.
+Result<std::uint32_t> StepLauncher::tree_width() {
+    if (!options_.request.kill_on_node_fail || !options_.x11.empty() || options_.pty) return 0u;
+    if (options_.tree_width) return *options_.tree_width;
+    return TRY(client_.config())->tree_width;
+}
+
+Result<void> StepLauncher::connect(const StepLaunch& launch) {
+    unfinished_ = launch.nodes.size();
+    for (const wire::LaunchTasks& own : launch.nodes) {
         Node& node = *nodes_.emplace_back(std::make_unique<Node>());
-        node.name = message.node();
-        node.rank = message.node_rank();
-        node.tasks.assign(message.task_ids().begin(), message.task_ids().end());
-        node.stream = std::make_unique<Stream>(
-            loop_, std::move(opened.connection.fd),
-            Stream::Handlers{[this, &node](std::string_view bytes) { on_data(node, bytes); },
-                             [this, &node] { on_closed(node); }, [this] { pace_input(); }});
-        node.stream->send(opened.unsent);
-        tell_more(fmt::format("launching StepId={} on host {}, {} tasks: {}", step_id_, node.name,
-                              node.tasks.size(), bracketed_tasks(node.tasks)));
+        node.name = own.node();
+        node.rank = own.node_rank();
+        node.tasks.assign(own.task_ids().begin(), own.task_ids().end());
+    }
+    TRY(lines_.open(launch, step_, TRY(tree_width())));
+    for (const auto& node : nodes_) {
+        tell_more(fmt::format("launching StepId={} on host {}, {} tasks: {}", step_id_, node->name,
+                              node->tasks.size(), bracketed_tasks(node->tasks)));
     }
     return {};
 }
 
-void StepLauncher::on_data(Node& node, std::string_view bytes) {
-    node.reader.feed(bytes);
-    while (!node.done) {
-        Result<std::optional<std::string_view>> frame = node.reader.next();
-        if (!frame) return fail_launch(node.name, frame.error());
-        if (!*frame) return;
-        if (!node.welcomed) {
-            node.welcomed = true;
-            Result<wire::Welcome> welcome = decode<wire::Welcome>(**frame);
-            if (!welcome) return fail_launch(node.name, welcome.error());
-            if (welcome->has_error()) return fail_launch(node.name, from_wire(welcome->error()));
-            continue;
-        }
-        Result<wire::StepOutput> output = decode<wire::StepOutput>(**frame);
-        if (!output) return fail_launch(node.name, output.error());
-        on_message(node, *output);
-    }
-}
-
 void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
     switch (output.body_case()) {
-        case wire::StepOutput::kError:
-            return fail_launch(node.name, from_wire(output.error()));
         case wire::StepOutput::kStarted:
             return on_started(node, output.started().task());
         case wire::StepOutput::kOutput:
@@ -197,11 +173,12 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return;
         case wire::StepOutput::kAbort:
             return on_abort(output.abort());
+        case wire::StepOutput::kError:  // these are for NodeLines
         case wire::StepOutput::kHoldInput:
-            node.holds_input = output.hold_input();
-            return pace_input();
+        case wire::StepOutput::kLost:
         case wire::StepOutput::kUsages:  // for others than srun
         case wire::StepOutput::kAttached:
+        case wire::StepOutput::kGpus:
         case wire::StepOutput::BODY_NOT_SET:
             return;
     }
@@ -292,25 +269,23 @@ void StepLauncher::tell_ends(Node& node) {
     node.untold.clear();
 }
 
-void StepLauncher::on_closed(Node& node) {
-    if (node.done) return;
+void StepLauncher::on_lost(const std::vector<std::uint32_t>& ranks) {
+    std::vector<std::string> names;
+    for (std::uint32_t rank : ranks) names.push_back(nodes_[rank]->name);
     if (!aborting_)
         print_error(streams_, invocation_,
-                    fmt::format("{}: connection to the step lost", node.name));
+                    fmt::format("{}: connection to the step lost", Hostlist(names).to_string()));
     least_exit_code_ = 1;
-    finish(node);
+    for (std::uint32_t rank : ranks) finish(*nodes_[rank]);
     // The tasks of other nodes wait for those that are lost.
     if (exchange_ && !tasks_.all_exited()) terminate(true);
 }
 
 void StepLauncher::finish(Node& node) {
-    if (node.done) return;
-    node.done = true;
-    node.stream->close();  // slurmstepd waits for it, so that none of its output is lost
+    if (std::exchange(node.done, true)) return;
+    lines_.finish(node.rank);  // slurmstepd waits for it, so that none of its output is lost
     tell_ends(node);
-    bool all_done = std::all_of(nodes_.begin(), nodes_.end(),
-                                [](const std::unique_ptr<Node>& each) { return each->done; });
-    if (!all_done) return;
+    if (--unfinished_ > 0) return;
     // Compat: not of tasks that ended by other signals, nor if it was said that the step is ended.
     if (tasks_.any_killed() && !aborting_ && !abort_said_) {
         inform(fmt::format("Force Terminated StepId={}", step_id_));
@@ -318,20 +293,18 @@ void StepLauncher::finish(Node& node) {
     loop_.stop();
 }
 
-void StepLauncher::fail_launch(const std::string& node, const Error& error) {
-    if (!node.empty()) {
+void StepLauncher::fail_launch(Node* node, const Error& error) {
+    if (node) {
         print_error(streams_, invocation_,
-                    fmt::format("Task launch for StepId={} failed on node {}: {}", step_id_, node,
-                                to_string(error)));
+                    fmt::format("Task launch for StepId={} failed on node {}: {}", step_id_,
+                                node->name, to_string(error)));
     }
     print_error(streams_, invocation_,
                 fmt::format("Application launch failed: {}", to_string(error)));
     least_exit_code_ = 1;
     aborting_ = launch_failed_ = true;
     signal_tasks(SIGKILL);
-    for (auto& each : nodes_) {
-        if (each->name == node) finish(*each);
-    }
+    if (node) finish(*node);
 }
 
 void StepLauncher::on_input(std::string_view data) {
@@ -345,18 +318,11 @@ void StepLauncher::on_input(std::string_view data) {
 void StepLauncher::send_to_all(const wire::StepInput& input) {
     std::string frame;
     append_frame(frame, input);
-    for (auto& node : nodes_) send_to(*node, frame);
-}
-
-void StepLauncher::send_to(Node& node, const std::string& frame) {
-    if (!node.done && node.stream && !node.stream->closed()) node.stream->send(frame);
+    lines_.send_to_all(frame);
 }
 
 void StepLauncher::pace_input() {
-    bool is_full = std::any_of(nodes_.begin(), nodes_.end(), [](const std::unique_ptr<Node>& node) {
-        return !node->done && node->stream &&
-               (node->holds_input || node->stream->backlog() > kBacklogMax);
-    });
+    const bool is_full = !lines_.takes_input();
     if (x11_) x11_->read_more(!is_full);
     if (!pump_) return;
     is_full ? pump_->pause() : pump_->resume();

@@ -13,14 +13,13 @@
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
 #include "cli/srun/input_pump.h"
+#include "cli/srun/node_lines.h"
 #include "cli/srun/send_program.h"
 #include "cli/srun/step_exchange.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
 #include "cli/srun/x11_carrier.h"
 #include "os/event_loop.h"
-#include "os/stream.h"
-#include "protocol/frame.h"
 #include "surface/job_options.h"
 
 namespace sluice {
@@ -50,33 +49,28 @@ private:
         std::uint32_t rank = 0;
         std::vector<std::uint32_t> tasks;
         std::size_t started = 0;
-        std::unique_ptr<Stream> stream;
-        FrameReader reader{kFrameSizeMax};
-        bool welcomed = false;
         bool done = false;
-        bool holds_input = false;     // it takes no more for now
         std::vector<TaskEnd> untold;  // ends that have not been printed
         bool telling = false;
     };
 
-    Result<void> offer_display(std::vector<wire::LaunchTasks>& messages);
-    Result<void> connect(const std::vector<wire::LaunchTasks>& messages);
-    void on_data(Node& node, std::string_view bytes);
+    Result<void> offer_display(StepLaunch& launch);
+    Result<void> connect(const StepLaunch& launch);
+    Result<std::uint32_t> tree_width();
     void on_message(Node& node, const wire::StepOutput& output);
     void on_started(Node& node, std::uint32_t task);
     void on_exited(Node& node, const wire::TaskExited& exited);
     void on_abort(const wire::StepAbort& abort);
     void on_exchange(const Result<void>& result);
-    void on_closed(Node& node);
+    void on_lost(const std::vector<std::uint32_t>& ranks);
     void on_input(std::string_view data);
     void on_signal(int signal);
     void on_interrupt();
     void on_first_exit();
-    void fail_launch(const std::string& node, const Error& error);
+    void fail_launch(Node* node, const Error& error);
     void finish(Node& node);
     void tell_ends(Node& node);
     void send_to_all(const wire::StepInput& input);
-    void send_to(Node& node, const std::string& frame);
     void signal_tasks(int signal, bool task_failed = false);
     void say_aborted();
     Seconds grace_time();
@@ -93,7 +87,9 @@ private:
     Streams& streams_;
     std::string step_id_;  // "12.0"
     EventLoop loop_;
-    std::vector<std::unique_ptr<Node>> nodes_;
+    std::vector<std::unique_ptr<Node>> nodes_;  // by rank
+    std::size_t unfinished_ = 0;                // of them
+    NodeLines lines_;
     TaskTable tasks_;
     TaskOutput output_;
     std::unique_ptr<InputPump> pump_;

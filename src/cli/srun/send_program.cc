@@ -53,6 +53,7 @@ Result<Broadcast> plan_program(const ProgramToSend& what, const Config& config,
         list_option(config.bcast_parameters, "Compression").value_or("none"));
     cast.transport.compress = (options.compress.empty() ? by_default : options.compress) == "lz4";
     cast.verbose = options.verbose > 0;
+    cast.tree_width = options.tree_width;
     return cast;
 }
 
@@ -82,11 +83,17 @@ Result<SentProgram> send_program(const ProgramToSend& what, const Invocation& in
     return sent;
 }
 
-void name_node(wire::LaunchTasks& launch, const SentProgram& sent) {
-    wire::TaskSpec& spec = *launch.mutable_spec();
-    replace_node(*spec.mutable_argv(0), sent.path, launch.node());
-    if (!sent.libraries.empty())
-        replace_node(*spec.mutable_environment(), sent.libraries, launch.node());
+void name_nodes(StepLaunch& launch, const SentProgram& sent) {
+    const wire::TaskSpec common = launch.common.spec();
+    launch.common.clear_spec();
+    for (wire::LaunchTasks& own : launch.nodes) {
+        wire::TaskSpec spec = common;
+        spec.MergeFrom(own.spec());
+        replace_node(*spec.mutable_argv(0), sent.path, own.node());
+        if (!sent.libraries.empty())
+            replace_node(*spec.mutable_environment(), sent.libraries, own.node());
+        *own.mutable_spec() = std::move(spec);
+    }
 }
 
 }  // namespace sluice

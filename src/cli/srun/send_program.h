@@ -8,6 +8,7 @@
 
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
+#include "cli/srun/step_request.h"
 #include "surface/job_options.h"
 #include "wire.pb.h"
 
@@ -29,7 +30,7 @@ struct ProgramToSend {
 Result<SentProgram> send_program(const ProgramToSend& what, const Invocation& invocation,
                                  Client& client, Streams& streams);
 
-// Puts the name of the node in.
-void name_node(wire::LaunchTasks& launch, const SentProgram& sent);
+// Puts the name of each node in.
+void name_nodes(StepLaunch& launch, const SentProgram& sent);
 
 }  // namespace sluice

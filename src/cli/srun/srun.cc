@@ -445,6 +445,7 @@ private:
         spec.set_cpu_freq(options_.cpu_freq);
         spec.set_acctg_freq(request.acctg_freq);
         spec.set_oom_kill_step(request.oom_kill_step);
+        spec.set_log_level(options_.slurmd_debug);
         spec.set_wait_for_children(options_.wait_for_children);
         spec.set_container(request.container);
         spec.set_container_setup(request.container_setup);

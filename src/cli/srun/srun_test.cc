@@ -7,6 +7,7 @@
 #include "cli/srun/step_request.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
+#include "protocol/launch_tree.h"
 
 namespace sluice {
 namespace {
@@ -62,7 +63,7 @@ TEST(Srun, EachNodeGetsTheProgramsOfItsTasksOnly) {
         message.mutable_argv()->Add(program.argv.begin(), program.argv.end());
         message.mutable_tasks()->Add(program.tasks.begin(), program.tasks.end());
     }
-    const auto messages = launch_messages(step_on({{"n1", 2}, {"n2", 2}}, "block"), spec, "");
+    const auto messages = launch_messages(step_on({{"n1", 2}, {"n2", 2}}, "block"), spec, "").nodes;
     ASSERT_EQ(messages[0].spec().programs_size(), 2);
     EXPECT_EQ(fmt::format("{}", fmt::join(messages[0].spec().programs(0).argv(), "|")),
               "first|0|0|a %t|more");
@@ -97,7 +98,9 @@ TEST(Srun, EveryNodeIsToldItsTasks) {
         node.set_name(name);
         node.set_tasks(2);
     }
-    std::vector<wire::LaunchTasks> messages = launch_messages(step, {}, "");
+    const StepLaunch launch = launch_messages(step, {}, "");
+    std::vector<wire::LaunchTasks> messages;
+    for (const auto& own : launch.nodes) messages.push_back(launch_of(launch.common, own));
     ASSERT_EQ(messages.size(), 2u);
     EXPECT_EQ(messages[1].node(), "n2");
     EXPECT_EQ(messages[1].task_ids(0), 2u);

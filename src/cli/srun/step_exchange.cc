@@ -71,6 +71,7 @@ void StepExchange::finish(const std::string& key, const Open& exchange) {
         input.mutable_exchanged()->set_last(start + kPiece >= all.size());
         append_frame(frames, input);
     }
+    if (exchange.nodes.size() == node_count_) return send_({}, frames);
     for (std::uint32_t node : exchange.nodes) send_(node, frames);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace sluice {
 
 class StepExchange {
 public:
-    using Send = std::function<void(std::uint32_t node, const std::string& frame)>;
+    // To one node, or to all.
+    using Send = std::function<void(std::optional<std::uint32_t> node, const std::string& frame)>;
 
     StepExchange(std::size_t nodes, Send send) : node_count_(nodes), send_(std::move(send)) {}
 

@@ -35,8 +35,11 @@ protected:
     }
 
     std::map<std::uint32_t, std::string> sent_;
-    StepExchange exchange_{
-        3, [this](std::uint32_t node, const std::string& frame) { sent_[node] += frame; }};
+    StepExchange exchange_{3, [this](std::optional<std::uint32_t> node, const std::string& frame) {
+                               for (std::uint32_t each : {0, 1, 2}) {
+                                   if (node.value_or(each) == each) sent_[each] += frame;
+                               }
+                           }};
 };
 
 TEST_F(Exchanging, AllNodesGetAllContributionsWhenTheLastIsThere) {

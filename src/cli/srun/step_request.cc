@@ -207,9 +207,8 @@ std::string mapping_of(const std::vector<std::vector<std::uint32_t>>& layout, st
 
 }  // namespace
 
-std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
-                                               const wire::TaskSpec& spec,
-                                               const std::string& hosts) {
+StepLaunch launch_messages(const wire::StepCreated& step, const wire::TaskSpec& spec,
+                           const std::string& hosts) {
     std::vector<std::uint32_t> counts;
     std::vector<std::string> names;
     for (const wire::NodeShare& node : step.nodes()) {
@@ -217,22 +216,27 @@ std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
         names.push_back(node.name());
     }
     std::vector<std::vector<std::uint32_t>> layout = task_layout(step, hosts);
-    wire::LaunchTasks common;
+    StepLaunch launch;
+    wire::LaunchTasks& common = launch.common;
     common.set_credential(step.credential());
     *common.mutable_spec() = spec;
+    common.mutable_spec()->clear_programs();
     *common.mutable_job() = step.job();
     common.set_total_tasks(task_count(step));
     common.set_step_nodes(Hostlist(names).to_string());
     common.set_tasks_per_node(fold_counts(counts));
     if (!spec.mpi().empty()) common.set_process_mapping(mapping_of(layout, common.total_tasks()));
-    std::vector<wire::LaunchTasks> messages(layout.size(), common);
+    launch.nodes.resize(layout.size());
     for (std::size_t rank = 0; rank < layout.size(); ++rank) {
-        messages[rank].set_node(names[rank]);
-        messages[rank].set_node_rank(static_cast<std::uint32_t>(rank));
-        messages[rank].mutable_task_ids()->Add(layout[rank].begin(), layout[rank].end());
-        keep_programs_of(layout[rank], *messages[rank].mutable_spec());
+        wire::LaunchTasks& own = launch.nodes[rank];
+        own.set_node(names[rank]);
+        own.set_node_rank(static_cast<std::uint32_t>(rank));
+        own.mutable_task_ids()->Add(layout[rank].begin(), layout[rank].end());
+        if (spec.programs().empty()) continue;
+        *own.mutable_spec()->mutable_programs() = spec.programs();
+        keep_programs_of(layout[rank], *own.mutable_spec());
     }
-    return messages;
+    return launch;
 }
 
 }  // namespace sluice

@@ -31,8 +31,13 @@ std::uint32_t task_count(const wire::StepCreated& step);
 // For --verbose: "jobid 8: nodes(2):`n[1-2]', cpu counts: 4(x2)".
 std::string allocation_line(const wire::JobAllocation& job);
 
-std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
-                                               const wire::TaskSpec& spec,
-                                               const std::string& hosts);
+// What the nodes of a step are told alike, and what each one is told besides:
+// protocol/launch_tree.h.
+struct StepLaunch {
+    wire::LaunchTasks common;
+    std::vector<wire::LaunchTasks> nodes;
+};
+StepLaunch launch_messages(const wire::StepCreated& step, const wire::TaskSpec& spec,
+                           const std::string& hosts);
 
 }  // namespace sluice

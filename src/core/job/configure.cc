@@ -1,6 +1,7 @@
 // core/job/configure.cc
 //
-// Between its allocation and its launch a job waits for PrologSlurmctld, and with PrologFlags=Alloc
+// Between its allocation and its launch a job waits until its nodes are switched on
+// (core/node/power.h), for PrologSlurmctld, and with PrologFlags=Alloc
 // for the Prolog of its nodes; it shows as CONFIGURING. After a restart of the controller the
 // program runs again. If it fails, a batch job is requeued, and held once it was restarted
 // MaxBatchRequeue times; another job is cancelled. For the Prolog see launch.cc.
@@ -9,6 +10,8 @@
 #include "core/job/dependency.h"
 #include "core/job/mail.h"
 #include "core/job/verbs.h"
+#include "core/node/power.h"
+#include "core/place/data.h"
 
 namespace sluice {
 
@@ -32,9 +35,35 @@ void launch(Cluster& cluster, Time now, JobId id, Effects& effects) {
     tell_of_start(cluster, now, id);
 }
 
+bool has_data_work(const Job& job) {
+    return !job.details->text(&JobDetails::stage_in).empty();
+}
+
+// A job with data work waits for it on all of its nodes.
+PrologRules rules_for(const Settings& settings, const Job& job) {
+    PrologRules rules = settings.prolog_rules;
+    if (has_data_work(job)) rules.at_allocation = rules.holds = rules.holds_for_all = true;
+    return rules;
+}
+
+// Jobs that start now find each other's nodes; the nodes say later what they really have.
+void expect_datasets(Cluster& cluster, const Job& job) {
+    const std::set<std::uint64_t> sources = data_sources(job);
+    if (sources.empty()) return;
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        const Edit<Node> node = cluster.edit_node(share.node);
+        if (!node->facts) continue;
+        std::vector<std::uint64_t>& here = node->facts->datasets;
+        for (const std::uint64_t source : sources) {
+            const bool is_known = std::find(here.begin(), here.end(), source) != here.end();
+            if (!is_known && here.size() < sizes::kDatasetCount) here.push_back(source);
+        }
+    }
+}
+
 // PrologSlurmctld has ended, if there is one.
 void prepare_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    const PrologRules& rules = cluster.settings().prolog_rules;
+    const PrologRules rules = rules_for(cluster.settings(), cluster.job(id));
     if (!rules.at_allocation) return launch(cluster, now, id, effects);
     if (rules.contains) add_extern_step(cluster, now, id);
     if (rules.holds) {
@@ -44,6 +73,7 @@ void prepare_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
             job->run.preparing_nodes.push_back(share.node);
     }
     const std::shared_ptr<const Job> job = cluster.find_job(id);
+    expect_datasets(cluster, *job);
     for (const NodeShare& share : job->run.allocation->nodes)
         effects.push_back(PrepareJob{share.node, job, rules.contains});
     if (!rules.holds) launch(cluster, now, id, effects);
@@ -51,13 +81,14 @@ void prepare_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
 
 }  // namespace
 
-bool waits_before_launch(const Settings& settings) {
-    return settings.has_controller_prolog || settings.prolog_rules.holds;
+bool waits_before_launch(const Settings& settings, const Job& job) {
+    return settings.has_controller_prolog || rules_for(settings, job).holds;
 }
 
 void prepare_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
     if (!is_live(job) || job.run.launched) return;
+    if (awaits_boot(cluster, job)) return want_power_check(cluster, now);
     if (!job.run.configuring || !cluster.settings().has_controller_prolog) {
         return prepare_nodes(cluster, now, id, effects);
     }
@@ -72,7 +103,7 @@ void node_is_prepared(Cluster& cluster, Time now, JobId id, NodeIndex node, Effe
     std::erase(cluster.edit_job(id)->run.preparing_nodes, node);
     const Job& job = cluster.job(id);
     const bool first_is_enough =
-        job.request->kind == JobKind::Batch && !cluster.settings().prolog_rules.holds_for_all;
+        job.request->kind == JobKind::Batch && !rules_for(cluster.settings(), job).holds_for_all;
     const bool is_ready = first_is_enough || job.run.preparing_nodes.empty();
     if (is_ready && is_configuring(job)) launch(cluster, now, id, effects);
 }

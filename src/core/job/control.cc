@@ -56,6 +56,9 @@ std::optional<Error> requeue_refusal(const Job& job, bool held) {
 std::optional<Error> control_refusal(const Cluster& cluster, const ControlJobs& event,
                                      const Job& job) {
     if (auto allowed = may_control(cluster, event, job); !allowed) return allowed.error();
+    // Compat: a job that waits cannot end in a special exit.
+    if (event.special_exit && job.state == JobState::Pending)
+        return Error{ErrorCode::JobPending, {}};
     const bool is_hold_of_pending =
         event.verb == JobVerb::RequeueHold && job.state == JobState::Pending;
     switch (event.verb) {
@@ -110,8 +113,10 @@ void release(Cluster& cluster, Time now, JobId id) {
     if (waits) enqueue(cluster, cluster.job(id), now);
 }
 
-void requeue(Cluster& cluster, Time now, JobId id, bool held, Effects& effects) {
+// `special`: State=SpecialExit, shown from the requeue to the release.
+void requeue(Cluster& cluster, Time now, JobId id, bool held, bool special, Effects& effects) {
     const JobState state = cluster.job(id).state;
+    if (special) cluster.edit_job(id)->special_exit = true;
     if (state == JobState::Running || state == JobState::Suspended) {
         end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue,
                     effects);
@@ -132,13 +137,13 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
             release(cluster, now, id);
             break;
         case JobVerb::Requeue:
-            requeue(cluster, now, id, false, effects);
+            requeue(cluster, now, id, false, false, effects);
             break;
         case JobVerb::RequeueHold:
             if (cluster.job(id).state == JobState::Pending)
                 hold(cluster, event.caller, id, JobVerb::UserHold);
             else
-                requeue(cluster, now, id, true, effects);
+                requeue(cluster, now, id, true, event.special_exit, effects);
             break;
         case JobVerb::Suspend:
             return suspend_job(cluster, now, id, effects);

@@ -3,9 +3,12 @@
 // PrologFlags=Alloc and Contain: what the nodes of a job do when the job gets them. With Contain
 // each runs the step "extern", a container for processes that slurmd does not start. It holds
 // nothing of the job's resources, ends with the job, and no ending of it is an ending of the job.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "model/errors.h"
 
 namespace sluice {
 
@@ -56,9 +59,21 @@ void prepare_again(const Cluster& cluster, const Job& job, const NodeRegistered&
         effects.push_back(PrepareJob{node, cluster.find_job(job.id), contain});
 }
 
+// Another run would not find the data either.
+static void data_is_unavailable(Cluster& cluster, Time now, JobId id, const LaunchReported& event,
+                                Effects& effects) {
+    complete_running(cluster, now, id, ExitStatus{.code = 1}, effects);
+    const Edit<Job> job = cluster.edit_job(id);
+    job->reason = Reason::StageInFailed;
+    job->reason_detail =
+        fmt::format("{}: {}", cluster.node(event.node).config.name, event.error->detail);
+}
+
 // A node that cannot contain the job runs it all the same.
 void on_preparation_reported(Cluster& cluster, Time now, JobId id, const LaunchReported& event,
                              Effects& effects) {
+    if (event.error && event.error->code == ErrorCode::DataUnavailable)
+        return data_is_unavailable(cluster, now, id, event, effects);
     if (!is_prolog_failure(event.error))
         return node_is_prepared(cluster, now, id, event.node, effects);
     const Job& job = cluster.job(id);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/job/dependency.h"
+#include "core/job/job_stats.h"
 #include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/preempt.h"
@@ -16,6 +17,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/limit_book.h"
 #include "core/limits/usage.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/place/use.h"
@@ -163,6 +165,9 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
 
 // All nodes are clean.
 void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    if (std::string stats = job_stats(cluster, cluster.job(id)); !stats.empty())
+        cluster.edit_job(id)->admin_comment = std::move(stats);
+    cluster.gpu_loads().forget(id);
     const Job& job = cluster.job(id);
     if (cluster.settings().has_controller_epilog && job.run.start_time) {
         effects.push_back(RunJobProgram{false, cluster.find_job(id)});
@@ -248,6 +253,15 @@ void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& ru
     cluster.want_pass();
 }
 
+// What the run used of a node that is clean now.
+void note_use(Cluster& cluster, JobId id, const NodeUse& use) {
+    if (use == NodeUse{.node = use.node}) return;
+    const Job& job = cluster.job(id);
+    const std::vector<NodeIndex>& left = job.run.completing_nodes;
+    if (std::find(left.begin(), left.end(), use.node) == left.end()) return;
+    cluster.edit_job(id)->run.node_use.push_back(use);
+}
+
 }  // namespace
 
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
@@ -256,8 +270,18 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     const Job& job = cluster.job(id);
     if (const NodeShare* share = job.run.allocation->find(node))
         give_back_share(cluster, job, *share, now);
+    power_down_after(cluster, now, job, node);
     cluster.jobs_changed_state(id);
     if (job.run.completing_nodes.empty()) finish_run(cluster, now, id, effects);
+}
+
+// Nothing of the job was started on nodes that were still switched off.
+static void leave_nodes_off(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    const std::vector<NodeIndex> nodes = cluster.job(id).run.completing_nodes;
+    for (NodeIndex node : nodes) {
+        if (cluster.node(node).power.state != PowerState::Up)
+            node_is_clean(cluster, now, id, node, effects);
+    }
 }
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
@@ -284,6 +308,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     terminate_all(cluster, now, id, {}, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
+    leave_nodes_off(cluster, now, id, effects);
 }
 
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
@@ -340,7 +365,7 @@ void on_step_out_of_memory(Cluster& cluster, Job& job) {
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
-    no_longer_there(cluster, now, event.node, event.run);
+    if (!event.is_cleaning) no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->run.restarts != event.run.restarts || !found->run.allocation) return;
     if (!found->run.allocation->find(event.node)) return;  // not a node of the job
     const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
@@ -363,6 +388,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     } else if (is_finished(found->state) && is_completing(*found)) {
         cluster.edit_job(found->id)->run.exit = event.exit;
     }
+    if (event.is_cleaning) return;
+    note_use(cluster, found->id, event.use);
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
 
@@ -371,6 +398,7 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->run.restarts != event.run.restarts || !is_completing(*found)) return;
+    note_use(cluster, found->id, event.use);
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
 

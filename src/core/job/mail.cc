@@ -96,6 +96,10 @@ void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
 
 }  // namespace
 
+void mail_of_policy(MailType type, const Job& job, const std::string& line, Effects& effects) {
+    send(type, job, {}, line, effects);
+}
+
 void mail(MailType type, Time now, const Job& job, Effects& effects) {
     if (wants(job, type)) send(type, job, mailed_time(job, now), "", effects);
 }

@@ -11,6 +11,9 @@ namespace sluice {
 // If the job asks for this type.
 void mail(MailType type, Time now, const Job& job, Effects& effects);
 
+// Whichever types the job asks for.
+void mail_of_policy(MailType type, const Job& job, const std::string& line, Effects& effects);
+
 void mail_start(Cluster& cluster, const Job& job, Effects& effects);
 // It has ended, and its nodes are clean.
 void mail_end(Cluster& cluster, const Job& job, Effects& effects);

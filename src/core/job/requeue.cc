@@ -45,8 +45,9 @@ void wait_again(Cluster& cluster, Time now, Job& job, bool hold, Effects& effect
         job.priority = 0;
         job.priority_by_hand = false;
         job.reason = reason_of_hold(job);
-        job.reason_detail =
-            launch_failed ? "launch failed requeued held" : "job requeued in held state";
+        job.reason_detail = launch_failed      ? "launch failed requeued held"
+                            : job.special_exit ? "job requeued in special exit state"
+                                               : "job requeued in held state";
         if (launch_failed && !job.refused_by.empty()) job.reason_detail += ": " + cause;
         job.refused_by.clear();
     } else if (was_held) {

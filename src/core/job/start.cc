@@ -1,4 +1,6 @@
 // core/job/start.cc
+#include <algorithm>
+
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/mail.h"
@@ -31,6 +33,12 @@ void set_clocks(Cluster& cluster, const Job& job) {
     set_mail_clocks(cluster, job);
 }
 
+static bool has_node_off(const Cluster& cluster, const Allocation& allocation) {
+    return std::any_of(allocation.nodes.begin(), allocation.nodes.end(), [&](const auto& share) {
+        return cluster.node(share.node).power.state != PowerState::Up;
+    });
+}
+
 void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& effects) {
     if (const Job& record = cluster.job(id); is_array_record(record)) {
         id = split_task(cluster, id, record.array_tasks.first());
@@ -48,7 +56,8 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
         job->run.start_time = now;
         job->run.end_time.reset();
         job->last_sched_eval = now;
-        job->run.configuring = waits_before_launch(cluster.settings());
+        job->run.configuring = waits_before_launch(cluster.settings(), *job) ||
+                               has_node_off(cluster, terms.allocation);
         job->run.launched = false;
         job->run.overtook = terms.overtakes;
         job->run.allocation = std::make_shared<Allocation>(std::move(terms.allocation));

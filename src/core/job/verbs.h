@@ -28,7 +28,7 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
 
 // configure.cc: PrologSlurmctld runs first, if there is one. Then the nodes are prepared
 // (PrologFlags=Alloc), and the job is launched.
-bool waits_before_launch(const Settings& settings);
+bool waits_before_launch(const Settings& settings, const Job& job);
 void prepare_job(Cluster& cluster, Time now, JobId id, Effects& effects);
 void node_is_prepared(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 void on_job_program_ended(Cluster& cluster, Time now, const JobProgramEnded& event,
@@ -48,12 +48,15 @@ bool runs_step_of_srun(const Job& job);  // not counting the step "extern"
 void set_clocks(Cluster& cluster, const Job& job);
 // When its time limit plus OverTimeLimit of its partition or the cluster is over; it has started.
 Time end_by_limit(const Cluster& cluster, const Job& job);
+// core/node/power.cc: how much longer it may last because its nodes boot.
+Seconds boot_time_left(const Cluster& cluster, const Job& job);
 
 // used_minutes.cc
 void watch_used_minutes(Cluster& cluster, Time now);  // looks at jobs every minute, if necessary
 void on_used_minutes_timer(Cluster& cluster, Time now, Effects& effects);
 
 // finish.cc
+void on_data_reported(Cluster& cluster, Time now, const DataReported& event);
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects);
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects);
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects);

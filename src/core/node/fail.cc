@@ -43,7 +43,10 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
         }
         // A connected node was told to end it, and takes no new jobs before it has. Another node
         // will be told when it registers, as an srun may have launched a step there meanwhile.
-        cluster.edit_node(index)->orphans.push_back({id, cluster.job(id).run.restarts, kBatchStep});
+        // On a node that is switched off nothing of it was started.
+        if (cluster.node(index).power.state == PowerState::Up)
+            cluster.edit_node(index)->orphans.push_back(
+                {id, cluster.job(id).run.restarts, kBatchStep});
         node_is_clean(cluster, now, id, index, effects);
     }
 }
@@ -95,7 +98,7 @@ void watch_nodes_anew(Cluster& cluster, Time now) {
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     cluster.edit_node(index)->watched = false;
     const Node& silent = cluster.node(index);
-    if (silent.down || silent.removed) return;
+    if (silent.down || silent.removed || silent.power.state != PowerState::Up) return;
     if (silent.reboot && silent.reboot->issued)
         return;  // it is expected to be silent up to ResumeTimeout
     if (silent.last_seen && silence_end(cluster, silent) > now) return watch_node(cluster, index);

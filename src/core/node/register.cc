@@ -10,6 +10,7 @@
 
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/place/pools.h"
 #include "core/schedule/queue.h"
@@ -124,6 +125,7 @@ std::vector<RunId> take_in(Cluster& cluster, Time now, NodeIndex index,
     node->facts = event.facts;
     if (configure_gres(*node, cluster.settings())) cluster.layout_has_changed();
     node->connected = true;
+    if (is_cloud(*node) || is_dynamic(*node)) node->registered_address = event.address;
     node_is_heard(cluster, *node, now);
     node->clock_ahead = event.clock_ahead;
     node->clock_steps = Seconds{0};
@@ -158,6 +160,12 @@ std::vector<RunId> jobs_with_node(const Cluster& cluster, NodeIndex node) {
 }  // namespace
 
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects) {
+    if (event.dynamic) {
+        if (auto taken = take_dynamic_node(cluster, now, event); !taken) {
+            effects.push_back(NodeAnswered{event.node, taken.error()});
+            return;
+        }
+    }
     auto index = cluster.find_node(event.node);
     if (!index || cluster.node(*index).removed) {
         effects.push_back(NodeAnswered{event.node, Error{ErrorCode::InvalidNodeName, event.node}});
@@ -166,6 +174,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     const std::optional<NodeFacts>& known = cluster.node(*index).facts;
     const bool other_boot = known && known->boot_id != event.facts.boot_id;
     std::vector<RunId> given_up = take_in(cluster, now, *index, event);
+    const std::vector<JobId> booted = power_after_registration(cluster, now, *index);
     const bool rebooted = finish_reboot(cluster, now, *index, event.facts, effects);
     compare_with_config(cluster, now, *index, rebooted);
     look_at_clock(cluster, now, *index);
@@ -180,6 +189,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         auto job = cluster.find_job(id);
         complete_job_options(cluster, now, *job, event, other_boot, effects);
     }
+    for (JobId id : booted) continue_after_boot(cluster, now, id, effects);
     watch_node(cluster, *index);
     unpark_all(cluster, now);
     cluster.want_pass();

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
+#include "core/node/power.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/place/pools.h"
@@ -16,15 +17,18 @@
 
 namespace sluice {
 
-namespace {
-
-void resume(Node& node) {
+void resume_node(Node& node) {
     node.admin_flags &= ~(kNodeDrain | kNodeFail);
     node.down = false;
     node.reason.clear();
     node.reason_time.reset();
     node.reboot.reset();
+    node.resume_after.reset();
+    node.power.drained = false;
+    node.power.wanted_down = false;
 }
+
+namespace {
 
 // Not every state can follow every other.
 Result<void> check_move(const Node& node, std::optional<NodeCommand> state) {
@@ -43,12 +47,12 @@ Result<void> check_move(const Node& node, std::optional<NodeCommand> state) {
 }
 
 void apply_change(Node& node, Time now, const Caller& caller, const NodeChange& change) {
-    if (change.state == NodeCommand::Resume || change.state == NodeCommand::Idle) resume(node);
+    if (change.state == NodeCommand::Resume || change.state == NodeCommand::Idle) resume_node(node);
     if (change.state == NodeCommand::Undrain) undrain(node);
     if (change.state == NodeCommand::Drain) node.admin_flags |= kNodeDrain;
     if (change.state == NodeCommand::Fail) node.admin_flags |= kNodeFail;
     if (change.state == NodeCommand::Down) node.down = true;
-    if (change.reason) {
+    if (change.reason && !change.gres_drain) {  // else it is that of the devices
         node.reason = *change.reason;
         node.reason_time = now;
         node.reason_user = caller.user;
@@ -57,6 +61,8 @@ void apply_change(Node& node, Time now, const Caller& caller, const NodeChange& 
     if (change.weight) node.weight_by_hand = change.weight;
     if (change.features) node.features_by_hand = change.features;
     if (change.gres) node.gres_by_hand = change.gres;
+    if (change.address) node.address_by_hand = *change.address;
+    if (change.hostname) node.hostname_by_hand = *change.hostname;
     keep_changes_by_hand(node);
 }
 
@@ -118,6 +124,10 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (!cluster.node(index).reboot) cluster.want_no_reboot(index);
     if (change.state == NodeCommand::Resume)
         watch_node(cluster, index);  // it had no timer during the reboot
+    if (change.resume_after) set_resume_after(cluster, now, index, *change.resume_after);
+    if (change.state >= NodeCommand::PowerDown)
+        command_power(cluster, now, index, *change.state, effects);
+    if (change.gres_drain || change.gres_resume) change_gpus(cluster, now, index, change);
     cluster.mark_stored(index);
     if (change.state == NodeCommand::Down) fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
@@ -146,10 +156,16 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     if (!allowed) return answer(allowed.error());
     Result<std::vector<NodeIndex>> meant = nodes_named(cluster, event.nodes);
     if (!meant) return answer(meant.error());
+    if (event.change.state) {
+        auto possible = check_power_command(cluster, *event.change.state);
+        if (!possible) return answer(possible.error());
+    }
     for (NodeIndex index : *meant) {
         if (auto legal = check_move(cluster.node(index), event.change.state); !legal)
             return answer(legal.error());
         if (auto can = check_gres_change(cluster, cluster.node(index), event.change.gres); !can)
+            return answer(can.error());
+        if (auto can = check_gpu_change(cluster.node(index), event.change); !can)
             return answer(can.error());
     }
     for (NodeIndex index : *meant)

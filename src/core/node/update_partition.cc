@@ -143,6 +143,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
     Result<void> changed = change(cluster, event);
     if (!changed) return answer(changed.error());
     cluster.nodes_were_reweighted();  // also computes needs again
+    cluster.refresh_layout();         // reservations and limits follow the nodes
     follow_partition(cluster, event.partition);
     count_anew(cluster);
     reprioritize_all(cluster, now, true);

@@ -12,6 +12,10 @@ void undrain(Node& node);                                                // stat
 
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);
+// data.cc
+void on_data_progressed(Cluster& cluster, const DataProgressed& event);
+void on_data_cached(Cluster& cluster, const DataCached& event);
+
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects& effects);
 void on_node_disconnected(Cluster& cluster, const NodeDisconnected& event);
 
@@ -31,6 +35,13 @@ void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effe
 void drain_after_hook(Cluster& cluster, Time now, NodeIndex index,
                       std::string reason);  // Prolog or Epilog failed
 void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event);
+
+// ---- gpus.cc: GPUs that are out of service
+
+void on_gpus_reported(Cluster& cluster, Time now, const GpusReported& event, Effects& effects);
+// GresDrain= and GresResume= of scontrol update.
+Result<void> check_gpu_change(const Node& node, const NodeChange& change);
+void change_gpus(Cluster& cluster, Time now, NodeIndex index, const NodeChange& change);
 
 // stray.cc: runs on a node that no job waits for.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
@@ -54,7 +65,24 @@ void cancel_reboot(Cluster& cluster, NodeIndex index);
 void watch_health(Cluster& cluster, Time now);
 void on_health_timer(Cluster& cluster, Time now, std::uint32_t turn, Effects& effects);
 
+// dynamic.cc: nodes that no NodeName line has.
+void on_create_nodes(Cluster& cluster, Time now, const CreateNodes& event, Effects& effects);
+void on_delete_nodes(Cluster& cluster, Time now, const DeleteNodes& event, Effects& effects);
+// slurmd -Z. The node exists afterwards, or the error says why not.
+Result<void> take_dynamic_node(Cluster& cluster, Time now, const NodeRegistered& event);
+// set_trigger.cc: strigger.
+void on_set_trigger(Cluster& cluster, Time now, const SetTrigger& event, Effects& effects);
+void on_clear_triggers(Cluster& cluster, const ClearTriggers& event, Effects& effects);
+// trigger.cc: what has happened is compared with the triggers after each event.
+void compare_with_triggers(Cluster& cluster, Time now);
+void on_trigger_timer(Cluster& cluster, Time now, Effects& effects);  // runs programs
+void pull_triggers(Cluster& cluster, Time now, TriggerEvent event);   // of no node and no job
+void watch_trigger(Cluster& cluster, std::uint32_t id);               // a new one
+void view_nodes(Cluster& cluster, Time now);  // before the first one: what they are has happened
+void recall_triggers(Cluster& cluster, Time now);  // after a restart
+
 // update.cc
+void resume_node(Node& node);  // State=RESUME
 Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster,
                                            const std::vector<std::string>& names);  // or ALL
 void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects);

@@ -225,7 +225,7 @@ Layout layout_of(const Cluster& cluster) {
             known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
         if (is_new) layout.kinds.push_back(std::move(kind));
         layout.kind_of[i] = entry->second;
-        layout.weight_of.push_back(cluster.node(NodeIndex{i}).config.weight);
+        layout.weight_of.push_back(preference_of(cluster.node(NodeIndex{i})));
     }
     add_switches(layout, cluster);
     return layout;

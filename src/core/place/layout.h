@@ -69,8 +69,8 @@ struct NodeKind {
 
 struct Layout {
     std::vector<NodeKind> kinds;
-    std::vector<std::uint32_t> kind_of;  // by node index
-    std::vector<std::uint32_t> weight_of;
+    std::vector<std::uint32_t> kind_of;    // by node index
+    std::vector<std::uint64_t> weight_of;  // preference_of(node)
     // Leaf switch of each node; kNoSwitch where there is none. Leaves are numbered from 0.
     static constexpr std::uint32_t kNoSwitch = ~0u;
     std::vector<std::uint32_t> leaf_of;

@@ -56,8 +56,9 @@ struct Need {
     std::vector<FeatureWay> ways;     // tried in order
     std::vector<bool>
         possible;  // by kind: an idle node fits a task, or all that each node must hold
-    std::vector<bool> preferred;  // by kind (--prefer); empty: no preference
-    std::vector<Amounts> least;   // by kind: the least that a node gives; kNowhere if none fits
+    std::vector<bool> preferred;          // by kind (--prefer); empty: no preference
+    std::vector<std::uint32_t> datasets;  // of the job, by node: core/place/data.h
+    std::vector<Amounts> least;  // by kind: the least that a node gives; kNowhere if none fits
     static constexpr std::int32_t kNowhere = 1 << 30;  // CPUs
 
     bool may_use_kind(std::uint32_t kind) const { return least[kind][Amounts::kCpus] != kNowhere; }

@@ -346,9 +346,7 @@ std::vector<GresCount> demands_on(const Need& need, const Node& node, const Chos
                    });
         });
         for (const GresPool& pool : node.gres) {
-            if (is_given(pool))
-                demands.push_back(
-                    {pool.name, pool.type, pool.count - std::min(pool.count, pool.used_count)});
+            if (is_given(pool)) demands.push_back({pool.name, pool.type, count_free(pool)});
         }
     }
     return demands;

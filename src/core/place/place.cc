@@ -26,6 +26,7 @@ Node idle(Node node) {
     for (GresPool& pool : node.gres) {
         pool.used.assign(pool.used.size(), false);
         pool.used_count = 0;
+        pool.drained.clear();
         for (GresPool::Part& part : pool.parts) part.used = 0;
     }
     return node;

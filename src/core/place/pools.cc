@@ -158,15 +158,48 @@ std::vector<bool> cpus_for_gpus(const Node& node, const std::vector<GresPool>& p
 
 }  // namespace
 
+void mark_drained(std::vector<GresPool>& pools, const std::vector<DrainedGpu>& drained) {
+    for (GresPool& pool : pools) {
+        pool.drained.clear();
+        if (pool.name != kGpu && pool.parts.empty()) continue;
+        const std::size_t slots = std::max(pool.used.size(), pool.parts.size());
+        for (const DrainedGpu& each : drained) {
+            if (each.gpu < pool.first_index || each.gpu - pool.first_index >= slots) continue;
+            pool.drained.resize(slots);
+            pool.drained[each.gpu - pool.first_index] = true;
+        }
+    }
+}
+
+std::uint64_t count_drained(const GresPool& pool) {
+    std::uint64_t gone = 0;
+    for (std::size_t slot = 0; slot < pool.drained.size(); ++slot) {
+        if (!pool.drained[slot]) continue;
+        if (!pool.parts.empty()) {
+            gone +=
+                pool.parts[slot].count - std::min(pool.parts[slot].count, pool.parts[slot].used);
+        } else if (!pool.used[slot]) {
+            ++gone;
+        }
+    }
+    return gone;
+}
+
+std::uint64_t count_free(const GresPool& pool) {
+    return pool.count - std::min(pool.count, pool.used_count + count_drained(pool));
+}
+
 bool configure_gres(Node& node, const Settings& settings) {
-    static const std::vector<GresDevices> kNone;
     const auto written = settings.gres.find(node.config.name);
-    const std::vector<GresDevices>& described = node.facts && !node.facts->gres.empty()
-                                                    ? node.facts->gres
-                                                : written == settings.gres.end() ? kNone
-                                                                                 : written->second;
+    const bool is_written = written != settings.gres.end();
+    const bool is_reported = node.facts && !node.facts->gres.empty();
+    if (is_reported && node.config.origin != NodeOrigin::File) node.devices = node.facts->gres;
+    const std::vector<GresDevices>& described = is_reported  ? node.facts->gres
+                                                : is_written ? written->second
+                                                             : node.devices;
     std::vector<GresPool> pools = pools_of(node.config, described);
     keep_use(pools, node.gres);
+    mark_drained(pools, node.drained_gpus);
     std::vector<bool> for_gpus = cpus_for_gpus(node, pools);
     if (pools == node.gres && for_gpus == node.cpu_for_gpus) return false;
     node.gres = std::move(pools);
@@ -211,6 +244,7 @@ void add_part(NodeShare::Devices& devices, std::uint32_t index, std::uint32_t co
 
 bool is_free(const Node& node, const GresPool& pool, std::uint32_t slot) {
     if (slot >= pool.used.size() || pool.used[slot]) return false;
+    if (slot < pool.drained.size() && pool.drained[slot]) return false;
     if (pool.name != kGpu) return true;
     return std::none_of(node.gres.begin(), node.gres.end(), [&](const GresPool& other) {
         return other.type == pool.type && slot < other.parts.size() && other.parts[slot].used > 0;
@@ -218,6 +252,7 @@ bool is_free(const Node& node, const GresPool& pool, std::uint32_t slot) {
 }
 
 std::uint64_t free_parts(const Node& node, const GresPool& pool, std::uint32_t slot) {
+    if (slot < pool.drained.size() && pool.drained[slot]) return 0;
     for (const GresPool& other : node.gres) {
         if (&other == &pool || other.type != pool.type) continue;
         if (other.name == kGpu && slot < other.used.size() && other.used[slot]) return 0;

@@ -12,6 +12,11 @@ namespace sluice {
 // Returns whether something changed.
 bool configure_gres(Node& node, const Settings& settings);
 
+// GPUs that are out of service, by their number on the node.
+void mark_drained(std::vector<GresPool>& pools, const std::vector<DrainedGpu>& drained);
+std::uint64_t count_drained(const GresPool& pool);  // that no job holds any more
+std::uint64_t count_free(const GresPool& pool);
+
 // Devices and parts of GPUs, by number. Giving back is the opposite of taking; both CHECK.
 void set_gres(Node& node, const NodeShare& share, bool taken);
 

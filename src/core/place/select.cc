@@ -227,9 +227,9 @@ Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way,
     }
     // Groups with the cheapest nodes first, then small groups: that is the best fit, and leaves
     // come before the switches above them.
-    std::vector<std::tuple<std::uint32_t, std::size_t, std::uint32_t>> order;
+    std::vector<std::tuple<std::uint64_t, std::size_t, std::uint32_t>> order;
     for (const auto& [number, group] : groups) {
-        std::uint32_t dearest = 0;
+        std::uint64_t dearest = 0;
         for (const Candidate& each : group)
             dearest = std::max(dearest, layout.weight_of[each.node.value]);
         order.emplace_back(dearest, group.size(), number);
@@ -270,6 +270,14 @@ Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& w
                              return a.free[Amounts::kCpus] > b.free[Amounts::kCpus];
                          });
     }
+    if (!need.datasets.empty()) {
+        const auto rank = [&](const Candidate& candidate) {
+            const std::uint32_t node = candidate.node.value;
+            return std::pair(layout.weight_of[node], ~need.datasets[node]);
+        };
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+    }
     counted_first(way, layout, candidates);
     // Named nodes must be included: they come first.
     std::size_t placed = 0;
@@ -298,8 +306,8 @@ bool takes_first_that_suffice(const Need& need, const Layout& layout,
                               const SelectOptions& options) {
     bool one_node = need.nodes_max == 1u || need.tasks == 1;
     return need.ways.size() == 1 && need.ways.front().counts.empty() && need.required.empty() &&
-           need.preferred.empty() && !options.least_loaded && !wants_the_most(need) &&
-           !need.shape->contiguous && (one_node || !has_tree(layout));
+           need.preferred.empty() && need.datasets.empty() && !options.least_loaded &&
+           !wants_the_most(need) && !need.shape->contiguous && (one_node || !has_tree(layout));
 }
 
 Choice select_nodes(const Need& need, const Layout& layout, std::vector<Candidate> candidates,

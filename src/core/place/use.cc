@@ -49,12 +49,14 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
     }
     configure_gres(node, settings);
     if (!is_new) return;
+    node.last_busy = now;
     auto wants = [&](std::string_view word) {
         return config.state.find(word) != std::string::npos;
     };
     if (wants("DRAIN")) node.admin_flags |= kNodeDrain;
     if (wants("FAIL")) node.admin_flags |= kNodeFail;
     node.down = wants("DOWN");
+    if (wants("CLOUD") && settings.power.enabled) node.power.state = PowerState::Down;
     node.reason = config.reason;
     for (const auto& [name, reason] : settings.down_nodes) {
         if (name != config.name) continue;
@@ -222,7 +224,7 @@ std::uint64_t gres_count(const Node& node, const GresCount& demand) {
 std::uint64_t gres_free(const Node& node, const GresCount& demand) {
     std::uint64_t sum = 0;
     for (const GresPool& pool : node.gres) {
-        if (serves(pool, demand)) sum += pool.count - std::min(pool.count, pool.used_count);
+        if (serves(pool, demand)) sum += count_free(pool);
     }
     return sum;
 }

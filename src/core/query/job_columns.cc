@@ -10,6 +10,7 @@
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/hostlist.h"
+#include "model/stage_in.h"
 
 namespace sluice {
 
@@ -46,6 +47,30 @@ std::int64_t last_sched_eval(const Job& job, View view) {
                           job.dependency.empty() && job.reason != Reason::BeginTime;
     if (!in_queue || !view.plan) return unix_or_absent(job.last_sched_eval);
     return to_unix(std::max(view.plan->pass_time, job.eligible_time));
+}
+
+std::string_view stage_in(const Job& job, View, Scratch scratch) {
+    return scratch = shown_stage_ins(job.details->text(&JobDetails::stage_in));
+}
+
+// The phase of the node that is behind all others.
+std::string_view stage_state(const Job& job, View, Scratch scratch) {
+    scratch.clear();
+    if (!job.run.data_progress) return scratch;
+    for (const std::string_view phase : {kStageListing, kStageCopying, kStageStreaming}) {
+        for (const DataProgress& node : *job.run.data_progress) {
+            if (node.phase == phase) return scratch = phase;
+        }
+    }
+    return scratch = kStageReady;
+}
+
+template <std::uint64_t DataProgress::*Member>
+std::int64_t stage_sum(const Job& job, View) {
+    if (!job.run.data_progress) return kAbsent;
+    std::uint64_t sum = 0;
+    for (const DataProgress& node : *job.run.data_progress) sum += node.*Member;
+    return static_cast<std::int64_t>(sum);
 }
 
 std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
@@ -298,6 +323,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Comment,          detail<&JobDetails::comment>},
     {C::Extra,            detail<&JobDetails::extra>},
     {C::Container,        detail<&JobDetails::container>},
+    {C::Sync,             detail<&JobDetails::sync>},
+    {C::DataProblem,      [](const Job& j, View, Scratch) -> std::string_view { return j.run.data_problem; }},
     {C::AdminComment,     [](const Job& j, View, Scratch) -> std::string_view { return j.admin_comment; }},
     {C::MailUser,         demand<&JobTerms::mail_user>},
     {C::MailType,         demand<&JobTerms::mail_types>},
@@ -332,7 +359,14 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
     {C::SchedNodes,       sched_nodes},
     {C::LastCheckpoint,   [](const Job& j, View) { return unix_or_absent(j.run.last_checkpoint); }},
+    {C::GpuState,         [](const Job& j, View, Scratch) -> std::string_view { return !is_live(j) ? "" : j.run.gpu_hung_warned ? "HUNG" : j.run.gpu_idle_warned ? "IDLE" : ""; }},
+    {C::GpusIdleSince,    [](const Job& j, View) { return is_live(j) ? unix_or_absent(j.run.gpus_idle_since) : kAbsent; }},
     {C::PriorityFactors,  priority_factors},
+    {C::StageIn,          stage_in},
+    {C::StageState,       stage_state},
+    {C::StageBytes,       stage_sum<&DataProgress::bytes_done>},
+    {C::StageTotal,       stage_sum<&DataProgress::bytes_total>},
+    {C::StageRead,        stage_sum<&DataProgress::bytes_read>},
 };
 // clang-format on
 

@@ -131,6 +131,21 @@ Tres alloc_tres(const Node& node) {
     return tres;
 }
 
+std::string_view gres_drained(const Node& node, View, Scratch scratch) {
+    if (node.drained_gpus.empty()) return {};
+    std::vector<std::uint32_t> gpus;
+    for (const DrainedGpu& gpu : node.drained_gpus) gpus.push_back(gpu.gpu);
+    return scratch = "gpu:" + print_indexes(gpus);
+}
+
+std::string_view gres_drain_reason(const Node& node, View, Scratch scratch) {
+    scratch.clear();
+    for (const DrainedGpu& gpu : node.drained_gpus) {
+        scratch += fmt::format("{}gpu:{}: {}", scratch.empty() ? "" : "; ", gpu.gpu, gpu.reason);
+    }
+    return scratch;
+}
+
 template <std::string NodeConfig::*Member>
 std::string_view configured(const Node& node, View, Scratch) {
     return node.config.*Member;
@@ -143,8 +158,8 @@ std::string_view reported(const Node& node, View, Scratch) {
 // clang-format off
 const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::Name,            configured<&NodeConfig::name>},
-    {NodeColumn::Hostname,        configured<&NodeConfig::hostname>},
-    {NodeColumn::Address,         configured<&NodeConfig::address>},
+    {NodeColumn::Hostname,        [](const Node& n, View, Scratch) -> std::string_view { return hostname_of(n); }},
+    {NodeColumn::Address,         [](const Node& n, View, Scratch) -> std::string_view { return address_of(n); }},
     {NodeColumn::Port,            [](const Node& n, View) -> std::int64_t { return n.config.port; }},
     {NodeColumn::Arch,            reported<&NodeFacts::arch>},
     {NodeColumn::Os,              reported<&NodeFacts::os>},
@@ -171,16 +186,20 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::BootTime,        [](const Node& n, View) { return n.facts ? to_unix(n.facts->boot_time) : kAbsent; }},
     {NodeColumn::SlurmdStartTime, [](const Node& n, View) { return n.facts ? to_unix(n.facts->slurmd_start_time) : kAbsent; }},
     {NodeColumn::LastBusyTime,    [](const Node& n, View) { return unix_or_absent(n.last_busy); }},
-    {NodeColumn::Reason,          [](const Node& n, View, Scratch) -> std::string_view { return n.reason; }},
-    {NodeColumn::ReasonTime,      [](const Node& n, View) { return unix_or_absent(n.reason_time); }},
+    {NodeColumn::Reason,          [](const Node& n, View v, Scratch s) -> std::string_view { return n.reason.empty() ? gres_drain_reason(n, v, s) : n.reason; }},
+    {NodeColumn::ReasonTime,      [](const Node& n, View) { return n.reason.empty() && !n.drained_gpus.empty() ? to_unix(n.drained_gpus.front().since) : unix_or_absent(n.reason_time); }},
     {NodeColumn::ReasonUser,      [](const Node& n, View) -> std::int64_t { return n.reason_user.value; }},
     {NodeColumn::CfgTres,         [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(cfg_tres(n)); }},
     {NodeColumn::AllocTres,       [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(alloc_tres(n)); }},
     {NodeColumn::Comment,         [](const Node& n, View, Scratch) -> std::string_view { return n.comment; }},
     {NodeColumn::FreeScratch,     [](const Node& n, View) { return n.facts ? static_cast<std::int64_t>(n.facts->free_scratch) : kAbsent; }},
+    {NodeColumn::ResumeAfter,     [](const Node& n, View) { return unix_or_absent(n.resume_after); }},
+    {NodeColumn::SuspendTime,     [](const Node& n, View v) { return seconds_of(suspend_time_of(n, *v.partitions, *v.settings)); }},
     {NodeColumn::CoreSpecCount,   [](const Node& n, View) -> std::int64_t { return n.config.core_spec_count; }},
     {NodeColumn::MemSpecLimit,    [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.mem_spec_limit); }},
     {NodeColumn::Reservation,     reservation_name},
+    {NodeColumn::GresDrained,     gres_drained},
+    {NodeColumn::GresDrainReason, gres_drain_reason},
     {NodeColumn::NextState,       [](const Node& n, View) { return n.reboot && n.reboot->next != AfterReboot::AsBefore ? static_cast<std::int64_t>(n.reboot->next) : kAbsent; }},
 };
 // clang-format on
@@ -292,6 +311,11 @@ const std::vector<ColumnSource<Partition>> kPartitionColumns = {
     {PartitionColumn::JobDefaults,       [](const Partition& p, View, Scratch s) -> std::string_view { return s = print_job_defaults(p.config); }},
     {PartitionColumn::Tres,              [](const Partition& p, View v, Scratch s) -> std::string_view { return s = print_tres(partition_tres(p, v)); }},
     {PartitionColumn::TresBillingWeights, setting<&PartitionConfig::tres_billing_weights>},
+    {PartitionColumn::ResumeTimeout,     [](const Partition& p, View) { return p.config.resume_timeout ? p.config.resume_timeout->count() : kAbsent; }},
+    {PartitionColumn::SuspendTimeout,    [](const Partition& p, View) { return p.config.suspend_timeout ? p.config.suspend_timeout->count() : kAbsent; }},
+    {PartitionColumn::SuspendTime,       [](const Partition& p, View) { return p.config.suspend_time ? seconds_of(*p.config.suspend_time) : kAbsent; }},
+    {PartitionColumn::PowerDownOnIdle,   flag<&PartitionConfig::power_down_on_idle>},
+    {PartitionColumn::GpuPolicy,         [](const Partition& p, View, Scratch s) -> std::string_view { return s = print_gpu_policy(p.config); }},
 };
 
 std::int64_t step_cpus(const StepRow& r, View) {

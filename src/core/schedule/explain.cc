@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
+#include "core/place/data.h"
 #include "core/place/place.h"
 #include "core/query/reason.h"
 #include "core/schedule/estimate.h"
@@ -142,6 +143,21 @@ void add_start(const Question& question, Explanation& out) {
     }
 }
 
+// How many it needs, and how many the nodes have that come first in placement therefore.
+void add_datasets(const Cluster& cluster, const Job& job, Tres& needs) {
+    constexpr std::size_t kNodesMost = 16;
+    const std::string_view stage_in = job.details->text(&JobDetails::stage_in);
+    if (stage_in.empty()) return;
+    needs["dataset"] = data_sources(stage_in).size();
+    const std::vector<std::uint32_t> counts = datasets_on_nodes(cluster, stage_in);
+    std::size_t named = 0;
+    for (std::uint32_t i = 0; i < counts.size() && named < kNodesMost; ++i) {
+        if (counts[i] == 0) continue;
+        needs["dataset/" + cluster.node(NodeIndex{i}).config.name] = counts[i];
+        ++named;
+    }
+}
+
 // What it asks for in all, as far as that is fixed before it has its nodes.
 Tres total_of(const Need& need, const Layout& layout) {
     Tres total{{"node", need.nodes_min}};
@@ -266,6 +282,7 @@ static Explanation explain(const Cluster& cluster, Planner& planner, Time now, J
         if (Result<Need> need = need_of(cluster, job, *sample))
             out.needs = total_of(*need, scheduler.layout);
     }
+    add_datasets(cluster, job, out.needs);
     if (!job.dependency.empty()) {
         hide_names(question, out);
         return out;

@@ -8,6 +8,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
+#include "core/place/pools.h"
 #include "core/place/use.h"
 #include "core/schedule/scheduler.h"
 
@@ -23,6 +24,7 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
                             3600};  // Compat: what a job without a limit is taken to last
     Time end = *job.run.start_time + kYear;
     if (!job.time_limit.unlimited()) end = end_by_limit(cluster, job);
+    end += boot_time_left(cluster, job);
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
 
@@ -143,6 +145,18 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     }
 }
 
+// GPUs that are out of service. One that a job still holds is taken when the job has ended.
+void Planner::take_drained(const Cluster& cluster, const Node& node) {
+    if (node.drained_gpus.empty()) return;
+    const NodeKind& kind = cluster.scheduler().layout.kind(node.index);
+    Amounts gone{};
+    for (const GresPool& pool : node.gres) {
+        if (const std::uint64_t count = count_drained(pool); count > 0)
+            kind.add_gres(gone, pool.name, pool.type, count);
+    }
+    plan_.take(node.index, gone, 0, kForever);
+}
+
 void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     const Node& node = cluster.node(index);
     owners_[index.value] = {};
@@ -152,6 +166,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     }
     const NodeKind& kind = cluster.scheduler().layout.kind(index);
     plan_.set_free(index, kind.total);
+    take_drained(cluster, node);
     if (node.exclusive_user) owners_[index.value].user = node.exclusive_user;
     take_running(cluster, node, now);
     for (Number number : on_node_[index.value]) {

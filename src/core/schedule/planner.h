@@ -92,6 +92,7 @@ public:
 
 private:
     void take_running(const Cluster& cluster, const Node& node, Time now);
+    void take_drained(const Cluster& cluster, const Node& node);
 
     Plan plan_;
     bool is_whole_ = false;  // the timelines of all nodes are known

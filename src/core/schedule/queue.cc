@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/limits/allowance.h"
 #include "core/limits/reservations.h"
+#include "core/place/data.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
 #include "model/job_hash.h"
@@ -23,10 +24,14 @@ bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     return is_of_interest;
 }
 
+std::string stage_in_of(const Job& job) {
+    return job.details ? std::string(job.details->text(&JobDetails::stage_in)) : std::string();
+}
+
 std::size_t hash_of(const Job& job, UserId user, const LimitGroups& groups) {
     Hash hash;
     hash.add_all(job.partition, job.time_limit, user.value, hash_of(job.request->shape),
-                 job.request->qos, job.request->reservation);
+                 job.request->qos, job.request->reservation, stage_in_of(job));
     for (std::uint32_t group : groups) hash.add_all(group);
     return hash.value();
 }
@@ -44,6 +49,7 @@ bool Queue::is_of(const JobClass& job_class, const Job& job) const {
     if (job_class.partition != job.partition || job_class.time_limit != job.time_limit)
         return false;
     if (job_class.user != user_that_matters(job)) return false;
+    if (job_class.stage_in != stage_in_of(job)) return false;
     if (job_class.sample == job.request) return true;
     return sample.shape == request.shape && sample.licenses == request.licenses &&
            sample.time_min == request.time_min && sample.reservation == request.reservation &&
@@ -104,6 +110,7 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations,
     added->partition = job.partition;
     added->time_limit = job.time_limit;
     added->user = user_that_matters(job);
+    added->stage_in = stage_in_of(job);
     added->reservations = reservations;
     added->limit_groups = groups;
     by_key_.emplace(key, index);
@@ -180,8 +187,10 @@ std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_cla
             job_class.needs.push_back(std::move(entry));
         }
     }
-    for (JobClass::InPartition& entry : job_class.needs)
+    for (JobClass::InPartition& entry : job_class.needs) {
         entry.need.partition = &cluster.partitions()[entry.partition];
+        entry.need.datasets = datasets_on_nodes(cluster, job_class.stage_in);
+    }
     return job_class.needs;
 }
 

@@ -59,6 +59,7 @@ struct JobClass {
     std::shared_ptr<const JobTerms> sample;  // one of them: shape, licences etc. are equal
     std::string partition;                   // as in Job::partition: may be a list
     TimeLimit time_limit;
+    std::string stage_in;      // JobDetails::stage_in: it matters for placement
     std::string reservations;  // that they may use, requested or magnetic: "a,b"
     UserId user;               // if it matters for placement or limits; else kNobody
     LimitGroups limit_groups;  // of its partitions, if associations matter

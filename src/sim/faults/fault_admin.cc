@@ -22,6 +22,7 @@ constexpr std::uint32_t kUserIds[] = {1000, 1001};
 }  // namespace
 
 void FaultWorld::administrate() {
+    if (dice("power").chance(0.1)) return command_power();
     if (options_.by_qos && dice("admin").chance(0.1)) return change_qos();
     if (options_.by_qos && dice("admin").chance(0.1)) return change_accounts(true);
     switch (dice("admin").below(10)) {
@@ -232,13 +233,18 @@ void FaultWorld::look_after_cluster() {
         change.flags_cleared = kResvRepeats | kResvTimeFloat;
         push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
     }
-    std::vector<std::string> nodes;
+    std::vector<std::string> nodes, off;
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
         const Node& node = cluster_->node(NodeIndex{i});
         bool by_hand = node.admin_flags != 0 || (node.down && node.reason != "Not responding");
         bool rebooting = node.reboot && node.reboot->issued;
-        if (by_hand && node.connected && !rebooting) nodes.push_back(node.config.name);
+        const bool is_off = node.power.state != PowerState::Up;
+        if (by_hand && (node.connected || is_off) && !rebooting) nodes.push_back(node.config.name);
+        if (node.power.state == PowerState::Down) off.push_back(node.config.name);
     }
+    if (!off.empty())
+        push({UpdateNode{RequestId{next_request_++}, kRoot, off, {.state = NodeCommand::PowerUp}},
+              {}});
     if (!nodes.empty())
         push({UpdateNode{RequestId{next_request_++}, kRoot, nodes, {.state = NodeCommand::Resume}},
               {}});

@@ -63,7 +63,11 @@ struct DescribeEvent {
                            e.change.name, e.change.flags_set);
     }
     std::string operator()(const NodeCleaned& e) const { return "cleaned " + described(e.run); }
+    std::string operator()(const GpusReported& e) const {
+        return fmt::format("GPUs of {}", e.node.value);
+    }
     std::string operator()(const KillFailed& e) const { return "kill failed " + described(e.run); }
+    std::string operator()(const DataReported& e) const { return "data " + described(e.run); }
     std::string operator()(const LaunchReported& e) const { return "launched " + described(e.run); }
     std::string operator()(const NodeHeartbeat& e) const {
         return fmt::format("heartbeat {}", e.node.value);
@@ -144,6 +148,7 @@ void FaultWorld::check_lost_nodes(const std::vector<bool>& were_down) {
     for (NodeIndex index{0}; index.value < were_down.size(); ++index.value) {
         const Node& node = cluster_->node(index);
         if (!node.down || were_down[index.value]) continue;
+        if (node.power.state != PowerState::Up) continue;  // it was to be switched on
         if (now_ - said_[machine_of(index)] < kAnswers)
             fail(fmt::format("node {} is given up, but it answers", node.config.name));
     }
@@ -252,6 +257,11 @@ void FaultWorld::release(Decided decided) {
         maybe_crash(crash_chance_ / 4, "crash between orders");
         if (!cluster_) return;
         carry_out(order);
+    }
+    for (const RunPowerProgram& program : decided.decisions.power_programs) {
+        maybe_crash(crash_chance_, "crash before a program");
+        if (!cluster_) return;
+        run_power_program(program);
     }
     for (const Incoming& ack : decided.acks) {
         for (std::size_t node = 0; node < machines_.size(); ++node) {

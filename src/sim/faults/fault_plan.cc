@@ -103,8 +103,9 @@ void FaultWorld::restart_machine(Dice& dice, std::size_t node, bool disk_is_kept
     ++boots_[node];
     machines_[node]->power_off();
     cut(node, dice.chance(0.5));
-    later(Seconds{dice.between(5, most.count())},
-          [this, node, disk_is_kept] { machines_[node]->power_on(disk_is_kept); });
+    later(Seconds{dice.between(5, most.count())}, [this, node, disk_is_kept, boots = boots_[node]] {
+        if (boots == boots_[node]) machines_[node]->power_on(disk_is_kept);
+    });
 }
 
 void FaultWorld::isolate(Dice& dice, std::size_t node) {

@@ -38,6 +38,7 @@ FaultWorld::FaultWorld(FaultOptions options)
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     settings.enforce_limits = settings.enforce_qos = options_.by_qos;
     if (options_.wide) widen(random, settings);
+    if (options_.wide) settings.power = power_settings();
     const NodeSettings node_settings{.has_prolog = random.chance(0.5),
                                      .has_epilog = random.chance(0.5),
                                      .kill_wait = settings.kill_wait,
@@ -120,7 +121,10 @@ Dice& FaultWorld::network_of(std::size_t node) {
 }
 
 HookJob FaultWorld::hook_job(const JobKey& job) const {
-    return {.key = job, .user = 1000 + job.job.value % 2, .group = 100};
+    return {.key = job,
+            .user = 1000 + job.job.value % 2,
+            .group = 100,
+            .syncs = job.job.value % 3 == 0};
 }
 
 void FaultWorld::happened(std::string_view what) {

@@ -218,6 +218,13 @@ private:
     std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
     bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
 
+    // fault_power.cc: SuspendProgram and ResumeProgram
+    PowerSettings power_settings();
+    void command_power();
+    void run_power_program(const RunPowerProgram& order);
+    void switch_off(std::size_t node);
+    void switch_on(std::size_t node);
+
     // fault_network.cc: connections between controller, nodes and clients
     Seconds delay(Dice& dice) const;
     void connect(std::size_t node);

@@ -65,16 +65,30 @@ TEST(Faults, EverythingHappens) {
     for (const char* what :
          {"submit", "wait", "give back", "step", "cancel step", "reservation create",
           "reservation update", "reservation delete", "reboot", "node DRAIN", "node RESUME",
-          "partition State", "reconfigure", "update TimeLimit", "update Partition",
-          "update Dependency"}) {
+          "node POWER_DOWN", "node POWER_UP", "partition State", "reconfigure", "update TimeLimit",
+          "update Partition", "update Dependency"}) {
         EXPECT_GT(answers[what], 0u) << what;
     }
-    for (const char* what :
-         {"prolog", "prolog failed", "epilog", "epilog failed", "step refused", "spawn failed",
-          "supervisor killed", "leftovers killed", "unkillable", "given up",
-          "slurmd ended between two effects", "report repeated", "order repeated", "slow commit",
-          "crash before commit", "crash after commit", "crash between replies",
-          "crash between orders"}) {
+    for (const char* what : {"prolog",
+                             "prolog failed",
+                             "epilog",
+                             "epilog failed",
+                             "step refused",
+                             "spawn failed",
+                             "supervisor killed",
+                             "leftovers killed",
+                             "unkillable",
+                             "given up",
+                             "slurmd ended between two effects",
+                             "report repeated",
+                             "order repeated",
+                             "slow commit",
+                             "crash before commit",
+                             "crash after commit",
+                             "crash between replies",
+                             "crash between orders",
+                             "switched off",
+                             "switched on"}) {
         EXPECT_GT(happened[what], 0u) << what;
     }
 }

@@ -101,7 +101,7 @@ void Machine::on_reboot(Time issued) {
 void Machine::on_ack(std::uint64_t sequence) {
     using Kind = ReportStored::Kind;
     for (const Report& done : outbox_.acknowledge(sequence)) {
-        if (const auto* job = std::get_if<JobEnded>(&done.event))
+        if (const auto* job = std::get_if<JobEnded>(&done.event); job && !job->is_cleaning)
             handle(ReportStored{Kind::JobEnd, key_of(job->run)});
         if (const auto* step = std::get_if<StepEnded>(&done.event))
             handle(ReportStored{Kind::StepEnd, key_of(step->run)});
@@ -159,6 +159,22 @@ void Machine::perform(const RunProlog& effect) {
     run_hook("prolog", kPrologFails, [this, job = effect.job.key](bool ok) {
         handle(PrologEnded{job, ok});
     });
+}
+
+void Machine::perform(const RunDataTask& effect) {
+    run_hook("data", kPrologFails, [this, job = effect.job.key](bool ok) {
+        handle(DataTaskEnded{
+            job, ok ? std::nullopt : std::optional(Error{ErrorCode::DataUnavailable, {}})});
+    });
+}
+
+void Machine::perform(const StopDataTask&) {
+    host_.happened("data stopped");
+}
+
+void Machine::perform(const RunFinalSync& effect) {
+    run_hook("last synchronisation", 0,
+             [this, job = effect.job.key](bool) { handle(FinalSyncEnded{job}); });
 }
 
 void Machine::perform(const RunEpilog& effect) {
@@ -221,7 +237,7 @@ void Machine::perform(const ReportLaunch& effect) {
 
 void Machine::perform(const ReportJobEnd& effect) {
     report(JobEnded{node_, run_id(effect.run), effect.end.exit, effect.end.launch_error,
-                    effect.epilog_failed, effect.end.usage});
+                    effect.epilog_failed, effect.end.usage, effect.is_cleaning});
 }
 
 void Machine::perform(const ReportStepEnd& effect) {

@@ -118,6 +118,9 @@ private:
     void perform(const SpawnStep& effect);
     void perform(const RefuseLaunch& effect);
     void perform(const RunProlog& effect);
+    void perform(const RunDataTask& effect);
+    void perform(const StopDataTask& effect);
+    void perform(const RunFinalSync& effect);
     void perform(const RunEpilog& effect);
     void perform(const PassSignal& effect);
     void perform(const EndRun& effect);

@@ -1,0 +1,103 @@
+// store/lease.h
+//
+// Which controller of a shared state is the active one. The database has one lease with a holder,
+// the epoch of its tenure, and the time when it expires. A controller that takes the lease takes
+// the next epoch of the store in the same transaction, so every commit of the holder before it is
+// Fenced from then on.
+//
+// Time is measured twice, and no clock of a host is compared with one of another host:
+// - The database measures when the lease expires, by its own clock. When another server answers
+//   than the one that wrote the time (a replica was promoted, or the server was restarted), the
+//   lease is valid for one more kLeaseLength by the clock of that server.
+// - The holder measures how long it may act by its steady clock, from the moment before it sent the
+//   request. It therefore stops at least kLeaseMargin before the lease can expire in the database.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace sluice {
+
+using LeaseClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLeaseLength{4000};   // from each renewal
+constexpr std::chrono::milliseconds kLeaseRenewal{1000};  // the holder renews it this often
+constexpr std::chrono::milliseconds kLeaseMargin{500};    // the holder stops so long before its end
+constexpr std::chrono::milliseconds kLeasePoll{100};      // how often it is worth to observe it
+// The holder survives two failed renewals.
+static_assert(kLeaseLength - kLeaseMargin >= 3 * kLeaseRenewal);
+
+// The lease as the database has it.
+struct LeaseState {
+    std::string holder;  // the name of a controller; empty: none since the last release
+    Epoch epoch = 0;     // of its tenure; 0: nobody has ever held it
+    std::chrono::milliseconds left{0};  // until it expires; 0: it has expired, or is released
+    std::string requested_by;           // a controller that asks the holder to release it
+    StateVersion version = 0;           // of the state, to see whether there are changes
+    // How much the wall clocks of the holder, at its last renewal, and of the caller are ahead of
+    // that of the database.
+    std::chrono::seconds holder_ahead{0}, own_ahead{0};
+    bool operator==(const LeaseState&) const = default;
+};
+
+// The right to act as the active controller.
+struct Tenure {
+    Epoch epoch = 0;
+    LeaseClock::time_point act_until;  // unless it is renewed: stop to answer, write and launch
+};
+
+// One controller's view of the lease, on a connection of its own. Used by one thread. An Error
+// means that the database did not answer: the call may have had its effect or not.
+class Lease {
+public:
+    virtual ~Lease() = default;
+
+    virtual Result<LeaseState> observe() = 0;
+
+    // Takes the lease if it has expired or is released. Nothing: another controller holds it. A
+    // holder that has lost its connection may take its own lease again, with the next epoch.
+    virtual Result<std::optional<Tenure>> try_acquire() = 0;
+
+    // Nothing: the lease was lost, and another controller has or had it. After an Error the holder
+    // may act until act_until of its last tenure, and tries again.
+    virtual Result<std::optional<Tenure>> renew(Epoch epoch) = 0;
+
+    // After the last commit: another controller may take it at once. No effect if it was lost.
+    virtual Result<void> release(Epoch epoch) = 0;
+
+    // Asks the holder to release it: observe().requested_by, until the lease is taken the next
+    // time. The holder decides; the caller goes on with try_acquire().
+    virtual Result<void> request_takeover() = 0;
+};
+
+// `controller`: the name of the caller, as in SlurmctldHost.
+Result<std::unique_ptr<Lease>> postgresql_lease(const SharedState& where,
+                                                const std::string& controller);
+
+// For tests and simulations: the lease of a memory store, which several controllers share.
+// `clock` is that of the database.
+class MemoryLeaseTable {
+public:
+    MemoryLeaseTable(Store& store, std::function<LeaseClock::time_point()> clock)
+        : store_(store), clock_(std::move(clock)) {}
+
+private:
+    friend class MemoryLease;
+    Store& store_;
+    const std::function<LeaseClock::time_point()> clock_;
+    std::string holder_, requested_by_;
+    Epoch epoch_ = 0;
+    LeaseClock::time_point expires_{};
+};
+// `own_clock`: of the controller's host. Calls come from one thread at a time.
+std::unique_ptr<Lease> memory_lease(MemoryLeaseTable& table, const std::string& controller,
+                                    std::function<LeaseClock::time_point()> own_clock);
+
+}  // namespace sluice

@@ -1,0 +1,321 @@
+"""Two controllers of one state: whatever happens to the active one, to the database or to the network between them, no
+acknowledged submission is lost, no job runs twice, and no running job ends.
+
+Each fault happens while jobs are submitted, start and end. The tests report how long no submission was answered."""
+
+import glob
+import os
+import signal
+import statistics
+import threading
+import time
+
+import pytest
+from cluster import SharedCluster, process_state, wait_for
+from shared_state import StateServer, location
+
+LONG = bool(os.environ.get("SLUICE_LONG"))
+ROUNDS = 15 if LONG else 3
+OUTAGE = 130 if LONG else 8  # seconds without a database: more than a lease in any case
+SHORT = "#!/bin/sh\necho $SLURM_JOB_ID >>runs.$SLURM_JOB_NAME\nsleep 0.1\n"
+# Counts how often it is started; ends when the round does.
+STEADY = "#!/bin/sh\necho $SLURM_JOB_ID >>runs.$SLURM_JOB_NAME\nwhile [ ! -e go.$1 ]; do sleep 0.1; done\n"
+
+
+class Load:
+    """Submissions one after the other by several users at a time, and jobs that run all the time."""
+
+    def __init__(self, cluster, tag, submitters=2):
+        self.cluster, self.tag = cluster, tag
+        self.acknowledged, self.tried, self.answers = {}, [], []
+        self.ended = threading.Event()
+        self.steady = {}
+        for number, node in enumerate(cluster.nodes):
+            name = f"{tag}-steady{number}"
+            self.steady[name] = cluster.run("sbatch", "--parsable", "-J", name, "-w", node, "/dev/stdin", tag,
+                                            input=STEADY).stdout.strip()
+        for job in self.steady.values():
+            cluster.wait_state(job, "RUNNING")
+        for name in self.steady:
+            cluster.wait_file(f"runs.{name}")
+        self.threads = [threading.Thread(target=self.submit, args=(number,)) for number in range(submitters)]
+        for thread in self.threads:
+            thread.start()
+        self.progress(3)
+
+    def submit(self, number):
+        count = 0
+        while not self.ended.is_set():
+            name = f"{self.tag}-{number}-{count}"
+            count += 1
+            self.tried.append(name)
+            result = self.cluster.run("sbatch", "--parsable", "-J", name, "-o", "/dev/null", input=SHORT, check=False)
+            if result.returncode == 0:
+                self.acknowledged[name] = result.stdout.strip()
+                self.answers.append(time.monotonic())
+            time.sleep(0.05)
+
+    def progress(self, count=5):
+        """Waits for so many more answers."""
+        before = len(self.answers)
+        self.cluster.wait_for(lambda: len(self.answers) >= before + count, what="submissions to be answered")
+
+    def runs(self, name):
+        path = self.cluster.dir / "work" / f"runs.{name}"
+        return path.read_text().split() if path.exists() else []
+
+    def end(self):
+        """Ends all jobs and checks them; how long no submission was answered, at most."""
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+        self.cluster.wait_for(lambda: not self.cluster.run("squeue", "-h", "-t", "PD").stdout, what="all to start")
+        for name, job in self.steady.items():
+            found = self.cluster.job(job)
+            assert (found["JobState"], found["Restarts"]) == ("RUNNING", "0"), found
+            assert self.runs(name) == [job]
+        (self.cluster.dir / "work" / f"go.{self.tag}").touch()
+        self.cluster.wait_for(lambda: not self.cluster.run("squeue", "-h").stdout, what="an empty queue")
+        for name, job in self.acknowledged.items():
+            assert self.runs(name) == [job], f"{name} was acknowledged as {job}, and ran as {self.runs(name)}"
+        for name in self.tried:
+            assert len(self.runs(name)) <= 1, f"{name} ran as {self.runs(name)}"
+        for job in self.steady.values():
+            found = self.cluster.wait_end(job)
+            assert (found["JobState"], found["Restarts"], found["ExitCode"]) == ("COMPLETED", "0", "0:0"), found
+        return max(after - before for before, after in zip(self.answers, self.answers[1:]))
+
+
+@pytest.fixture(scope="module")
+def database(module_hosts):
+    server = StateServer(module_hosts.database).make_database()
+    yield server
+    server.stop()
+
+
+def start_cluster(hosts, munged, *servers, **options):
+    extra = options.pop("extra", "")
+    return SharedCluster(location(*servers), hosts.by_name, address=hosts.address, cpus=8,
+                         extra=f"AuthType=auth/munge\nAuthInfo=socket={munged[0]}\n{extra}", **options)
+
+
+@pytest.fixture(scope="module")
+def pair(module_hosts, module_munged, database):
+    cluster = start_cluster(module_hosts, module_munged, database)
+    try:
+        yield cluster.start()
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture
+def report(request, record_property):
+    gaps = []
+    yield gaps
+    if gaps:
+        text = f"without answers: median {statistics.median(gaps):.1f} s, worst {max(gaps):.1f} s of {len(gaps)}"
+        record_property("failover", text)
+        print(f"\n{request.node.name}: {text}")
+
+
+def stop_process(pid):
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: process_state(pid) == "T", what="the controller to stop")
+
+
+def log_of(cluster, name):
+    return (cluster.dir / "log" / f"{name}.log").read_text()
+
+
+def test_the_active_controller_is_killed(pair, report):
+    for number in range(ROUNDS):
+        active = pair.active()
+        load = Load(pair, f"kill{number}")
+        pair.kill(active)
+        load.progress()
+        pair.wait_active(pair.other(active))
+        pair.start_controller(name=active)
+        report.append(load.end())
+        assert pair.ping() == {"c1": "UP", "c2": "UP", "active": pair.other(active)}
+
+
+def test_the_active_controller_stands_still_beyond_its_lease(pair, report):
+    for number in range(ROUNDS):
+        active = pair.active()
+        load = Load(pair, f"stop{number}")
+        pid = pair.daemons[active].pid
+        stop_process(pid)
+        pair.wait_active(pair.other(active))
+        load.progress()
+        os.kill(pid, signal.SIGCONT)
+        pair.wait_for(lambda: pair.ping().get(active) == "UP", what="the old controller to be a standby")
+        load.progress()
+        assert pair.active() == pair.other(active)
+        report.append(load.end())
+
+
+def test_the_active_controller_is_cut_off_from_the_database(pair, report, module_hosts):
+    for number in range(ROUNDS):
+        active = pair.active()
+        load = Load(pair, f"cutdb{number}")
+        pair.cut(active, module_hosts.database)
+        try:
+            pair.wait_active(pair.other(active))
+            load.progress()
+        finally:
+            pair.cut(active, module_hosts.database, undo=True)
+        pair.wait_for(lambda: pair.ping().get(active) == "UP", what="the old controller to be a standby")
+        report.append(load.end())
+
+
+def test_the_active_controller_is_cut_off_from_the_nodes(pair, report, module_hosts):
+    """It stays the active one; jobs go on, and what ends meanwhile is reported later."""
+    nodes = [module_hosts.by_name[name][1] for name in pair.nodes]
+    for number in range(ROUNDS):
+        active = pair.active()
+        load = Load(pair, f"cutnodes{number}")
+        pair.cut(active, *nodes)
+        try:
+            load.progress(20)
+            assert pair.active() == active
+        finally:
+            pair.cut(active, *nodes, undo=True)
+        report.append(load.end())
+
+
+def test_the_database_is_away_for_longer_than_a_lease(pair, report, database):
+    for number in range(1 if LONG else ROUNDS):
+        load = Load(pair, f"nodb{number}")
+        database.kill()
+        pair.wait_for(lambda: "active" not in pair.ping() or pair.ping()["active"] == "none",
+                      what="no controller to be active")
+        time.sleep(OUTAGE)  # the fault itself
+        assert pair.active() is None
+        database.start()
+        pair.wait_for(pair.active, what="a controller to be active")
+        load.progress()
+        report.append(load.end())
+
+
+def test_a_replica_of_the_database_is_promoted(module_hosts, module_munged, report):
+    for number in range(ROUNDS):
+        primary = StateServer(module_hosts.database).make_database()
+        replica = StateServer(module_hosts.database, of=primary)
+        primary.make_synchronous()
+        cluster = start_cluster(module_hosts, module_munged, primary, replica)
+        try:
+            cluster.start()
+            load = Load(cluster, f"promote{number}")
+            primary.kill()
+            replica.promote()
+            cluster.wait_for(cluster.active, what="a controller to be active")
+            load.progress()
+            report.append(load.end())
+        finally:
+            cluster.stop()
+            replica.stop()
+            primary.stop()
+
+
+def test_clocks_that_differ_by_an_hour(module_hosts, module_munged, database, report):
+    """The clock of one controller is that of the nodes, the clock of the other is an hour ahead."""
+    library = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    if not library:
+        pytest.skip("libfaketime is not installed")
+    if any(name.endswith("SAN_OPTIONS") for name in os.environ):
+        pytest.skip("sanitizers and libfaketime replace the same functions")
+    database.psql("CREATE DATABASE clocks")
+    cluster = start_cluster(module_hosts, module_munged, database)
+    cluster.database = cluster.database.replace("/sluice?", "/clocks?")
+    cluster.write_config()
+    cluster.under["c2"] = ["env", f"LD_PRELOAD={library[0]}", "FAKETIME=+3600", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    try:
+        cluster.start()
+        cluster.wait_active("c1")
+        for number in range(ROUNDS):
+            load = Load(cluster, f"clocks{number}")
+            limit = cluster.submit("while [ ! -e enough ]; do sleep 0.1; done", "-t", "30", "-J", "limited")
+            cluster.wait_state(limit, "RUNNING")
+            cluster.kill("c1")
+            cluster.wait_active("c2")
+            load.progress()
+            assert cluster.state(limit) == "RUNNING"
+            cluster.start_controller(name="c1")
+            cluster.kill("c2")  # back to the other clock
+            cluster.wait_active("c1")
+            load.progress()
+            assert cluster.state(limit) == "RUNNING"
+            cluster.start_controller(name="c2")
+            cluster.run("scancel", limit)
+            report.append(load.end())
+    finally:
+        cluster.stop()
+        database.psql("DROP DATABASE clocks WITH (FORCE)")
+
+
+def test_a_planned_takeover(pair, report):
+    """In both directions, under load; it takes less than a second."""
+    places = {"c1": "0", "c2": "1"}
+    times = []
+    for number in range(ROUNDS):
+        successor = pair.other(pair.active())
+        load = Load(pair, f"planned{number}")
+        start = time.monotonic()
+        pair.run("scontrol", "takeover", places[successor])
+        times.append(time.monotonic() - start)
+        assert pair.active() == successor
+        load.progress()
+        report.append(load.end())
+    print(f"\nscontrol takeover: {sorted(times)}")
+    assert statistics.median(times) < 1.25
+
+
+def test_a_controller_that_is_told_to_stop_hands_over_at_once(pair):
+    active = pair.active()
+    load = Load(pair, "sigterm")
+    assert pair.kill(active, signal.SIGTERM) == 0
+    pair.wait_active(pair.other(active))
+    load.progress()
+    pair.start_controller(name=active)
+    assert load.end() < 3
+
+
+def test_a_standby_says_so_and_refuses_everything_else(pair):
+    active = pair.active()
+    standby = pair.other(active)
+    only = pair.dir / "etc" / "only.conf"
+    lines = [line for line in pair.conf.read_text().splitlines() if not line.startswith(f"SlurmctldHost={active}")]
+    only.write_text("\n".join(lines) + "\n")
+    env = {"SLURM_CONF": only}
+    for words in (["sbatch", "--wrap", "true"], ["squeue"], ["scancel", "1"], ["scontrol", "hold", "1"]):
+        refused = pair.run(*words, env=env, check=False)
+        assert refused.returncode != 0
+        assert "Slurm backup controller in standby mode" in refused.stderr
+        assert f"{active} is the active controller" in refused.stderr
+    assert pair.run("scontrol", "ping", env=env).stdout == f"Slurmctld(primary) at {standby} is UP\n"
+
+
+def test_programs_of_the_site_run_when_a_controller_begins_and_ends_to_be_active(module_hosts, module_munged, database):
+    database.psql("CREATE DATABASE programs")
+    cluster = start_cluster(module_hosts, module_munged, database)
+    cluster.database = cluster.database.replace("/sluice?", "/programs?")
+    for word in ("on", "off"):
+        program = cluster.dir / "etc" / word
+        program.write_text(f"#!/bin/sh\necho {word} $(ip -br addr show uplink | cut -d/ -f1) >>{cluster.dir}/work/told\n")
+        program.chmod(0o755)
+    cluster.extra += (f"\nSlurmctldPrimaryOnProg={cluster.dir}/etc/on\n"
+                      f"SlurmctldPrimaryOffProg={cluster.dir}/etc/off")
+    cluster.write_config()
+    told = cluster.dir / "work" / "told"
+    try:
+        cluster.start()
+        cluster.wait_for(lambda: told.exists() and told.read_text().count("\n") == 1, what="the first program")
+        cluster.run("scontrol", "takeover")
+        cluster.wait_for(lambda: told.read_text().count("\n") == 3, what="two more programs")
+        said = [(line.split()[0], line.split()[-1]) for line in told.read_text().splitlines()]
+        first, second = (cluster.hosts[name][1] for name in ("c1", "c2"))
+        assert said[0] == ("on", first)
+        assert sorted(said[1:]) == [("off", first), ("on", second)]
+    finally:
+        cluster.stop()
+        database.psql("DROP DATABASE programs WITH (FORCE)")
