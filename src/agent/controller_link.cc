@@ -78,7 +78,8 @@ void ControllerLink::on_connected(Connection connection) {
     loop_.cancel(timer_);
     proving_ = proven_ = welcomed_ = registered_ = false;
     hello_ = make_hello(wire::CHANNEL_AGENT, "slurmd");
-    if (connection.local) {
+    is_local_ = connection.local;
+    if (is_local_) {
         const Result<void> trusted = check_local_server(UserId{connection.peer.uid}, slurm_user());
         if (!trusted) return retry(to_string(trusted.error()));
         proven_ = true;
@@ -110,14 +111,14 @@ std::string ControllerLink::registration_frame() {
     return frame;
 }
 
-// On a Unix socket there is one Welcome. Over TCP the first one holds the server's proof, the
-// second one says that it has accepted ours.
+// On a Unix socket there is one Welcome. Over TCP the first one holds the server's proof, which
+// covers the launch key; the second one says that it has accepted ours, and its key is not proven.
 Result<void> ControllerLink::on_welcome(std::string_view frame) {
     const wire::Welcome welcome = TRY(decode<wire::Welcome>(frame));
     if (welcome.has_error()) return from_wire(welcome.error());
     if (proving_) return Error{ErrorCode::ProtocolError, "a second Welcome before the proof"};
     if (!proven_) return prove(welcome);
-    if (!welcome.launch_key().empty()) handlers_.on_launch_key(welcome.launch_key());
+    if (is_local_) handlers_.on_launch_key(welcome.launch_key());
     loop_.cancel(timer_);
     reader_.set_size_max(kFrameSizeMax);
     welcomed_ = true;

@@ -85,6 +85,7 @@ private:
     std::minstd_rand dice_{std::random_device{}()};
     std::chrono::milliseconds pause_;
     wire::Hello hello_;
+    bool is_local_ = false;  // on a Unix socket, whose peer the kernel names
     bool proving_ = false;   // the server's credential is being checked, and ours made
     bool proven_ = false;    // the server is who it should be
     bool welcomed_ = false;  // and takes us for who we are

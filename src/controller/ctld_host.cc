@@ -23,14 +23,16 @@ bool CtldHost::may_speak() const {
     return !services_.lease || services_.lease->may_act();
 }
 
+void CtldHost::introduce(wire::Channel channel, wire::Welcome& welcome) const {
+    if (channel == wire::CHANNEL_AGENT) welcome.set_launch_key(services_.signer.public_key());
+}
+
 // Nodes take orders for all users: only the cluster's own daemons may act as a node.
-Result<void> CtldHost::admit(const wire::Hello& hello, const Identity& peer,
-                             wire::Welcome& welcome) {
+Result<void> CtldHost::admit(const wire::Hello& hello, const Identity& peer) {
     switch (hello.channel()) {
         case wire::CHANNEL_CLIENT:
             return {};
         case wire::CHANNEL_AGENT:
-            welcome.set_launch_key(services_.signer.public_key());
             return permit(services_.role(peer.user), Action::SpeakForNode);
         default:
             break;

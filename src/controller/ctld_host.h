@@ -15,8 +15,8 @@ public:
 
     std::string_view daemon() const override { return "slurmctld"; }
     bool is_for_us(const std::string& destination) const override;
-    Result<void> admit(const wire::Hello& hello, const Identity& peer,
-                       wire::Welcome& welcome) override;
+    void introduce(wire::Channel channel, wire::Welcome& welcome) const override;
+    Result<void> admit(const wire::Hello& hello, const Identity& peer) override;
     asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer, wire::Channel channel,
                                 std::size_t thread) override;
     bool may_speak() const override;

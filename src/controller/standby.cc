@@ -44,7 +44,7 @@ std::optional<Error> Standby::turns_away(wire::Channel channel) const {
     return refusal();
 }
 
-Result<void> Standby::admit(const wire::Hello& hello, const Identity&, wire::Welcome&) {
+Result<void> Standby::admit(const wire::Hello& hello, const Identity&) {
     if (hello.channel() == wire::CHANNEL_CLIENT) return {};
     return refusal();
 }

@@ -21,8 +21,7 @@ public:
     bool is_for_us(const std::string& destination) const override;
     // Nodes are turned away before munged is asked: all of them come while none is active.
     std::optional<Error> turns_away(wire::Channel channel) const override;
-    Result<void> admit(const wire::Hello& hello, const Identity& peer,
-                       wire::Welcome& welcome) override;
+    Result<void> admit(const wire::Hello& hello, const Identity& peer) override;
     asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer, wire::Channel channel,
                                 std::size_t thread) override;
 

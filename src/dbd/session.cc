@@ -192,7 +192,7 @@ bool DbdHost::is_for_us(const std::string& destination) const {
     return false;
 }
 
-Result<void> DbdHost::admit(const wire::Hello& hello, const Identity&, wire::Welcome&) {
+Result<void> DbdHost::admit(const wire::Hello& hello, const Identity&) {
     if (hello.channel() == wire::CHANNEL_CLIENT) return {};
     return Error{ErrorCode::ProtocolError, "slurmdbd does not serve this channel"};
 }

@@ -34,8 +34,7 @@ public:
 
     std::string_view daemon() const override { return "slurmdbd"; }
     bool is_for_us(const std::string& destination) const override;
-    Result<void> admit(const wire::Hello& hello, const Identity& peer,
-                       wire::Welcome& welcome) override;
+    Result<void> admit(const wire::Hello& hello, const Identity& peer) override;
     asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer, wire::Channel channel,
                                 std::size_t thread) override;
 

@@ -34,9 +34,10 @@ public:
     virtual bool is_for_us(const std::string& destination) const = 0;
     // Before the peer is asked who it is: why this channel cannot be opened now.
     virtual std::optional<Error> turns_away(wire::Channel /*channel*/) const { return {}; }
-    // Whether this peer may open the channel. Adds to the Welcome what the channel needs.
-    virtual Result<void> admit(const wire::Hello& hello, const Identity& peer,
-                               wire::Welcome& welcome) = 0;
+    // Adds to the Welcome what the channel needs and the daemon's credential covers.
+    virtual void introduce(wire::Channel /*channel*/, wire::Welcome& /*welcome*/) const {}
+    // Whether this peer may open the channel.
+    virtual Result<void> admit(const wire::Hello& hello, const Identity& peer) = 0;
     // Until the connection ends. `thread`: the number of the I/O thread.
     virtual asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer,
                                         wire::Channel channel, std::size_t thread) = 0;

@@ -121,6 +121,7 @@ asio::awaitable<Result<Identity>> Worker::identify(const std::shared_ptr<Link>& 
     welcome.set_version(version ? *version : kProtocolVersionMax);
     if (!version) co_return version.error();
     if (auto refusal = host_.turns_away(hello.channel())) co_return *std::move(refusal);
+    host_.introduce(hello.channel(), welcome);
     Identity identity;
     if (link->local_peer) {
         identity = *link->local_peer;
@@ -129,7 +130,7 @@ asio::awaitable<Result<Identity>> Worker::identify(const std::shared_ptr<Link>& 
         if (!proven) co_return proven.error();
         identity = *proven;
     }
-    const auto allowed = host_.admit(hello, identity, welcome);
+    const auto allowed = host_.admit(hello, identity);
     if (!allowed) co_return allowed.error();
     co_return identity;
 }

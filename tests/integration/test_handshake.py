@@ -212,6 +212,13 @@ def test_a_new_launch_key_is_taken_from_the_true_controller(remote):
     assert remote.run_job("srun true", "-w", "n2")[0]["JobState"] == "COMPLETED"
 
 
+def test_the_launch_key_is_in_the_welcome_that_the_controllers_credential_covers(remote):
+    greeting = Caller(remote.controller, CONTROLLER, AGENT)
+    assert parse(greeting.welcome)[4] == [(remote.dir / "spool" / "n2" / "controller_key").read_bytes()]
+    assert 4 not in parse(Caller(remote.controller, CONTROLLER, CLIENT).welcome)
+    assert "controller's key" not in log_of(remote, "n2")
+
+
 def test_versions(remote):
     old = b"\x08\x01\x1a\x07MUNGE:A\x22\x06squeue"  # the Hello of a squeue of protocol version 1
     for address, daemon in ((remote.controller, "slurmctld"), (remote.n2, "slurmd")):
