@@ -40,6 +40,12 @@ bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
     return !cluster.steps().are_awaited(job.id) && !runs_step_of_srun(job);
 }
 
+// Such a node is sent no jobs anyway, until the clocks agree. It may have got one before that was
+// seen, or from another controller.
+bool is_known_trouble(const Cluster& cluster, NodeIndex node, const Error& error) {
+    return error.code == ErrorCode::ClockSkew && clock_differs(cluster.node(node));
+}
+
 }  // namespace
 
 bool is_prolog_failure(const std::optional<Error>& error) {
@@ -56,6 +62,7 @@ void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error
     if (error.code == ErrorCode::PrologFailed) {
         return drain_after_hook(cluster, now, node, kPrologError);
     }
+    if (is_known_trouble(cluster, node, error)) return;
     const std::string cause =
         error.detail.empty() ? std::string(text_of(error.code)) : error.detail;
     drain_after_hook(
@@ -66,6 +73,7 @@ void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error
 KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,
                                 const Error& error) {
     if (error.code == ErrorCode::PrologFailed) return reason_after_prolog(cluster);
+    if (is_known_trouble(cluster, node, error)) return KillReason::Requeue;
     std::vector<NodeIndex>& nodes = job.refused_by;
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     return nodes.size() >= kRefusalsMost ? KillReason::RequeueHold : KillReason::Requeue;

@@ -1,6 +1,7 @@
 // Nodes whose clock differs from the controller's.
 #include <gtest/gtest.h>
 
+#include "model/errors.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -31,6 +32,23 @@ TEST(NodeClock, ANodeWhoseClockDiffersTakesNoJobsUntilItIsRight) {
         heartbeat_with(world, -ahead);  // its clock has been set
         EXPECT_EQ(world.run("pass\n expect b running n1\n shows n1 state=ALLOCATED reason="), "");
     }
+}
+
+// A job that another controller has sent it, or one that was on its way.
+TEST(NodeClock, ALaunchThatItRefusesMeanwhileDoesNotDrainIt) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]\n submit a\n pass\n expect a running n1"), "");
+    register_with(world, Seconds{-3600});
+    const Job& job = world.cluster().job(world.job("a"));
+    Effects effects;
+    apply(world.cluster(), world.now(),
+          JobEnded{NodeIndex{0}, RunId{job.id, job.run.restarts, kBatchStep},
+                   ExitStatus{0, 53, false}, Error{ErrorCode::ClockSkew, "too old"}},
+          effects);
+    EXPECT_TRUE(job.refused_by.empty());
+    EXPECT_EQ(world.run("at 1\n expect a running n2"), "");
+    heartbeat_with(world, Seconds{3600});
+    EXPECT_EQ(world.run("shows n1 state=IDLE reason="), "");
 }
 
 TEST(NodeClock, ASmallDifferenceDoesNoHarm) {
