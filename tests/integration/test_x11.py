@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -21,15 +20,19 @@ def server(tmp_path):
     if missing:
         pytest.skip(f"needs {missing}")
     authority = tmp_path / "authority"
-    authority.touch()
+
+    def allow(number):  # the server looks at the cookie alone
+        subprocess.run(["xauth", "-f", str(authority), "add", f":{number}", ".", "00112233445566778899aabbccddeeff"],
+                       check=True, stderr=subprocess.DEVNULL)
+
+    allow(0)
     reading, writing = os.pipe()
-    display = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-auth", str(authority), "-nolisten", "tcp"],
+    # Without -noreset it turns clients away for a moment when the last one before them has left.
+    display = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-auth", str(authority), "-nolisten", "tcp", "-noreset"],
                                pass_fds=[writing], stderr=subprocess.DEVNULL)
     os.close(writing)
     number = os.read(reading, 20).decode().strip()
-    subprocess.run(["xauth", "-f", str(authority), "add", f":{number}", ".", "00112233445566778899aabbccddeeff"],
-                   check=True, stderr=subprocess.DEVNULL)
-    display.send_signal(signal.SIGHUP)  # reads the file again
+    allow(number)
     yield {"DISPLAY": f":{number}", "XAUTHORITY": str(authority)}
     display.kill()
     display.wait()
