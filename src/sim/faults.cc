@@ -39,6 +39,7 @@ Result<int> run_faults(const FaultRuns& runs, std::FILE* out) {
         const FaultResult result = run_world({.seed = seed,
                                               .nodes = runs.nodes,
                                               .jobs = runs.jobs,
+                                              .controllers = seed % 2 == 0 ? 2u : 1u,
                                               .by_qos = seed % 3 == 0,
                                               .on_event = {}},
                                              runs.print_events, out);
@@ -76,6 +77,7 @@ Result<FaultOptions> read_fault_trace(const std::string& path) {
     return FaultOptions{.seed = trace->seed,
                         .nodes = trace->nodes,
                         .jobs = trace->jobs,
+                        .controllers = trace->controllers,
                         .with_preemption = trace->with_preemption,
                         .by_qos = trace->by_qos,
                         .wide = trace->wide,

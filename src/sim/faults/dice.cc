@@ -55,6 +55,8 @@ Result<void> set_key(FaultTrace& trace, std::string_view key, std::uint64_t valu
         trace.nodes = static_cast<std::uint32_t>(value);
     else if (key == "jobs")
         trace.jobs = static_cast<std::uint32_t>(value);
+    else if (key == "controllers")
+        trace.controllers = static_cast<std::uint32_t>(value);
     else if (key == "preemption")
         trace.with_preemption = value != 0;
     else if (key == "qos")
@@ -70,8 +72,9 @@ Result<void> set_key(FaultTrace& trace, std::string_view key, std::uint64_t valu
 
 std::string print_fault_trace(const FaultTrace& trace) {
     std::string text = fmt::format(
-        "seed {}\nnodes {}\njobs {}\npreemption {:d}\nqos {:d}\nwide {:d}\n", trace.seed,
-        trace.nodes, trace.jobs, trace.with_preemption, trace.by_qos, trace.wide);
+        "seed {}\nnodes {}\njobs {}\ncontrollers {}\npreemption {:d}\nqos {:d}\nwide {:d}\n",
+        trace.seed, trace.nodes, trace.jobs, trace.controllers, trace.with_preemption, trace.by_qos,
+        trace.wide);
     for (const auto& [name, rolls] : trace.rolls) {
         if (!rolls.empty()) text += fmt::format("{}:{}\n", name, print_rolls(rolls));
     }
@@ -95,6 +98,7 @@ Result<FaultTrace> parse_fault_trace(std::string_view text) {
     constexpr std::uint32_t kMost = 10'000;
     if (trace.nodes == 0 || trace.nodes > kMost || trace.jobs > kMost)
         return no_trace("nodes, jobs");
+    if (trace.controllers < 1 || trace.controllers > 2) return no_trace("controllers");
     return trace;
 }
 

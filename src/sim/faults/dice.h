@@ -52,7 +52,7 @@ private:
 // What makes a world: its size, and every roll.
 struct FaultTrace {
     std::uint64_t seed = 1;  // of the scripts
-    std::uint32_t nodes = 0, jobs = 0;
+    std::uint32_t nodes = 0, jobs = 0, controllers = 1;
     bool with_preemption = true, by_qos = false, wide = true;
     std::map<std::string, std::vector<std::uint64_t>, std::less<>> rolls;  // by stream
 };

@@ -99,6 +99,8 @@ struct DescribeEvent {
 }  // namespace
 
 void FaultWorld::start_controller() {
+    epoch_ = rows_.store().take_epoch().value();
+    renewed_ = now_;
     ++incarnation_;
     clock_ = LoopClock(kWaitMost);
     clock_.turn(controller_now(), now_.time_since_epoch());
@@ -129,6 +131,7 @@ void FaultWorld::in_turn(Seconds delay, std::function<void()> what) {
     later(delay, [this, me = incarnation_, what = std::move(what)] {
         if (me != incarnation_ || !cluster_) return;
         if (now_ < stalled_until_) return in_turn(stalled_until_ - now_, what);
+        if (!may_act(renewed_)) return step_down();
         what();
     });
 }
@@ -242,7 +245,8 @@ void FaultWorld::run_pass(Time time) {
 void FaultWorld::commit() {
     Decided decided = std::move(writing_.front());
     writing_.pop_front();
-    rows_.commit(decided.decisions.changes, decided.decisions.node_names);
+    if (!rows_.commit(decided.decisions.changes, decided.decisions.node_names, epoch_))
+        return fail("the active controller cannot write");
     maybe_crash(crash_chance_, "crash after commit");
     if (cluster_) release(std::move(decided));
 }

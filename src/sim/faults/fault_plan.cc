@@ -62,6 +62,16 @@ void FaultWorld::crash(Dice& dice) {
     if (!cluster_) return;
     ++result_.crashes;
     log(fmt::format("the controller crashes with {} batches unwritten", writing_.size()));
+    lose_controller();
+    const Seconds length{dice.between(0, 60)};
+    down_until_[active_] = now_ + length;
+    if (options_.controllers > 1) return;  // watch_lease() starts it
+    later(length, [this] {
+        if (!cluster_) start_controller();
+    });
+}
+
+void FaultWorld::lose_controller() {
     Seconds unseen = clock_offset_ - seen_offset_;
     for (const Decided& lost : writing_) unseen += lost.step;
     if (unseen > kUnseenMost || unseen < -kUnseenMost) {
@@ -77,9 +87,6 @@ void FaultWorld::crash(Dice& dice) {
         cut(node, false);
         controller_ends_[node].reset();
     }
-    later(Seconds{dice.between(0, 60)}, [this] {
-        if (!cluster_) start_controller();
-    });
 }
 
 void FaultWorld::restart_slurmd(Dice& dice, std::size_t node) {

@@ -53,6 +53,7 @@ FaultWorld::FaultWorld(FaultOptions options)
     reachable_from_.resize(options_.nodes, kStart);
     said_.resize(options_.nodes, kStart);
     boots_.resize(options_.nodes);
+    down_until_.resize(options_.controllers);
     for (std::uint32_t i = 0; i < options_.nodes; ++i) {
         machines_.push_back(std::make_unique<Machine>(static_cast<MachineHost&>(*this),
                                                       NodeIndex{i}, dice(fmt::format("node {}", i)),
@@ -62,6 +63,7 @@ FaultWorld::FaultWorld(FaultOptions options)
 
 FaultResult FaultWorld::run() {
     start_controller();
+    if (options_.controllers > 1) watch_lease();
     for (std::size_t i = 0; i < machines_.size(); ++i) {
         connect(i);
         heartbeat(i);
@@ -91,6 +93,7 @@ void FaultWorld::note_trace() {
     result_.trace = {.seed = options_.seed,
                      .nodes = options_.nodes,
                      .jobs = options_.jobs,
+                     .controllers = options_.controllers,
                      .with_preemption = options_.with_preemption,
                      .by_qos = options_.by_qos,
                      .wide = options_.wide,

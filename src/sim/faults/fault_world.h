@@ -1,10 +1,10 @@
 // sim/faults/fault_world.h
 //
 // A cluster in which everything goes wrong at times: the controller crashes at any point and comes
-// back with what it had committed, connections break and lose what was on its way, nodes restart,
-// vanish and return, clocks jump. Users go on to submit and repeat what was not answered, sruns
-// make steps, administrators change everything. Then the faults stop, and all must settle. All of
-// it follows from the seed.
+// back with what it had committed, or is stopped and overtaken by a second one, connections break
+// and lose what was on its way, nodes restart, vanish and return, clocks jump. Users go on to
+// submit and repeat what was not answered, sruns make steps, administrators change everything. Then
+// the faults stop, and all must settle. All of it follows from the seed.
 #pragma once
 
 #include <deque>
@@ -32,8 +32,9 @@ struct FaultOptions {
     std::uint64_t seed = 1;
     std::uint32_t nodes = 32;
     std::uint32_t jobs = 500;
-    bool with_preemption = true;  // and with jobs that share CPUs
-    bool by_qos = false;          // preemption, instead of by partition
+    std::uint32_t controllers = 1;  // 2: one is in standby
+    bool with_preemption = true;    // and with jobs that share CPUs
+    bool by_qos = false;            // preemption, instead of by partition
     bool wide = true;  // with steps, interactive jobs, reservations, dependencies, all of scontrol
     std::shared_ptr<const FaultTrace> trace =
         {};  // replayed, instead of rolls that follow from the seed
@@ -114,6 +115,14 @@ private:
         std::vector<std::size_t> nodes;
     };
     using SrunPtr = std::shared_ptr<Srun>;
+    // A controller that was stopped for so long that the other one has taken the lease.
+    struct Overtaken {
+        std::unique_ptr<Decider> decider;
+        std::deque<Decided> writing;
+        LoopClock clock;
+        Epoch epoch = 0;
+        Time renewed;
+    };
     struct RunStart {
         Time time;             // in truth, not by the controller's clock
         Seconds steps_unseen;  // as they were then
@@ -187,6 +196,7 @@ private:
     // fault_plan.cc: what goes wrong
     void plan_faults();
     void crash(Dice& dice);
+    void lose_controller();
     void maybe_crash(double probability, std::string_view when);
     void restart_slurmd(Dice& dice, std::size_t node);
     void cut_power(Dice& dice, std::size_t node);
@@ -217,6 +227,13 @@ private:
     std::size_t machine_named(const std::string& name) const;
     std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
     bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
+
+    // fault_takeover.cc: the lease, and a second controller
+    bool may_act(Time renewed) const;
+    void step_down();
+    void watch_lease();
+    void take_over();
+    void wake(const std::shared_ptr<Overtaken>& old);
 
     // fault_power.cc: SuspendProgram and ResumeProgram
     PowerSettings power_settings();
@@ -271,6 +288,10 @@ private:
     Cluster* cluster_ = nullptr;        // that of the decider
     Policy policy_;                     // as the accounting database has it
     std::uint64_t incarnation_ = 0;
+    std::vector<Time> down_until_;  // of each controller
+    std::size_t active_ = 0;        // which of them is, or was last
+    Epoch epoch_ = 0;               // of its tenure
+    Time renewed_;                  // its lease
     std::vector<Incoming> inbox_;
     bool decision_planned_ = false;
     std::deque<Decided> writing_;

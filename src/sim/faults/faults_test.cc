@@ -10,10 +10,12 @@ namespace sluice {
 namespace {
 
 FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs,
-                  bool with_preemption = true, bool wide = true, bool by_qos = false) {
+                  bool with_preemption = true, bool wide = true, bool by_qos = false,
+                  std::uint32_t controllers = 1) {
     return FaultWorld({.seed = seed,
                        .nodes = nodes,
                        .jobs = jobs,
+                       .controllers = controllers,
                        .with_preemption = with_preemption,
                        .by_qos = by_qos,
                        .wide = wide,
@@ -31,7 +33,8 @@ constexpr bool kSanitized = false;
 TEST(Faults, NothingIsLostAndNothingRunsTwice) {
     constexpr std::uint64_t kSeeds = kSanitized ? 5 : 30;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        FaultResult result = world(seed, 6, 60, true, true, seed % 3 == 0);  // as ssim faults
+        // As ssim faults.
+        FaultResult result = world(seed, 6, 60, true, true, seed % 3 == 0, seed % 2 == 0 ? 2 : 1);
         const std::string path = testing::TempDir() + fmt::format("faults-{}.trace", seed);
         const bool is_written = !result.failure || write_fault_trace(path, result);
         EXPECT_TRUE(is_written) << path;
@@ -57,7 +60,8 @@ TEST(Faults, EverythingHappens) {
     // So many jobs that they wait: commands that come when a job is over are refused.
     constexpr std::uint64_t kSeeds = kSanitized ? 1 : 12;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        const FaultResult result = world(seed, 6, 200, true, true, seed == 3);
+        const FaultResult result =
+            world(seed, 6, 200, true, true, seed == 3, seed % 2 == 0 ? 2 : 1);
         for (const auto& [what, count] : result.answers) answers[what] += count;
         for (const auto& [what, count] : result.happened) happened[what] += count;
     }
@@ -87,6 +91,8 @@ TEST(Faults, EverythingHappens) {
                              "crash after commit",
                              "crash between replies",
                              "crash between orders",
+                             "taken over",
+                             "stepped down",
                              "switched off",
                              "switched on"}) {
         EXPECT_GT(happened[what], 0u) << what;
@@ -132,7 +138,8 @@ TEST(Faults, ATraceThatIsNoneIsRefused) {
     for (const char* text :
          {"", "nodes 3", "nodes x\njobs 1", "nodes 3\njobs 1\ncolour 5", "nodes 3 4\njobs 1",
           "nodes 3\njobs 1\na: 1 b", "nodes 3\njobs 1\na: 1*99999999999999999999",
-          "nodes 3\njobs 1\na: 1*18446744073709551615", "nodes 99999\njobs 1"}) {
+          "nodes 3\njobs 1\na: 1*18446744073709551615", "nodes 99999\njobs 1",
+          "nodes 3\njobs 1\ncontrollers 0", "nodes 3\njobs 1\ncontrollers 3"}) {
         const Result<FaultTrace> trace = parse_fault_trace(text);
         const bool is_short = std::string_view(text) == "nodes 3";
         EXPECT_EQ(trace.has_value(), is_short) << text;

@@ -5,9 +5,11 @@
 
 namespace sluice {
 
-void Rows::commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names) {
-    const CommitOutcome committed =
-        store_->commit({.changes = changes, .blobs = {}, .node_names = std::move(names)});
+bool Rows::commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names,
+                  Epoch epoch) {
+    const CommitOutcome committed = store_->commit(
+        {.changes = changes, .blobs = {}, .node_names = std::move(names), .epoch = epoch});
+    if (committed.kind == CommitOutcome::Kind::Fenced) return false;
     CHECK(committed, committed.why);
     for (const Fact& fact : changes.facts) {
         if (const auto* run = std::get_if<AccountedJob>(&fact))
@@ -21,6 +23,7 @@ void Rows::commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames
     for (JobId id : changes.forgotten) {
         if (auto job = jobs_.extract(id.value)) forgotten_.insert(std::move(job));
     }
+    return true;
 }
 
 StoredState Rows::load() const {

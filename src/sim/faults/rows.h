@@ -16,13 +16,15 @@ namespace sluice {
 
 class Rows {
 public:
-    // `names`: what the nodes are called: indexes mean nothing after a restart.
-    void commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names);
+    // `names`: what the nodes are called: indexes mean nothing after a restart. False: a later
+    // epoch was taken, and nothing is written.
+    bool commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names, Epoch epoch);
     StoredState load() const;
     // What accounting knows: the last fact of each run, and of each step.
     const AccountedJob* run(JobId job, std::uint32_t restarts) const;
     const AccountedStep* step(const RunId& step) const;
 
+    Store& store() { return *store_; }
     const std::map<std::uint32_t, Job>& jobs() const { return jobs_; }
     // The last records of jobs that are past MinJobAge.
     const std::map<std::uint32_t, Job>& forgotten() const { return forgotten_; }
