@@ -62,8 +62,12 @@ Result<void> to_5(Database& database) {
     )");
 }
 
+Result<void> to_6(Database& database) {
+    return database.execute(kTablesSince6);
+}
+
 // One entry for each version that follows the first release, which has 4.
-constexpr MigrationStep kSteps[] = {{.from = 4, .run = to_5}};
+constexpr MigrationStep kSteps[] = {{.from = 4, .run = to_5}, {.from = 5, .run = to_6}};
 
 const MigrationStep* find_step(const SchemaPlan& plan, std::int64_t from) {
     const auto found = std::find_if(plan.steps.begin(), plan.steps.end(),

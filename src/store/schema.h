@@ -15,12 +15,15 @@
 namespace sluice {
 
 // A row keeps the version that it was written with.
-constexpr std::uint32_t kSchema = 5;
+constexpr std::uint32_t kSchema = 6;
 
 // Tables that version 5 added.
 constexpr const char* kTablesSince5 = R"(
     -- What associations and QOS have used (model/used.h).
     CREATE TABLE usage (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+)";
+
+constexpr const char* kTablesSince6 = R"(
     -- What strigger has set (model/trigger.h).
     CREATE TABLE triggers (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 )";

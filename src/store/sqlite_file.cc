@@ -73,6 +73,7 @@ Result<void> make_database(const std::string& directory) {
         TRY(database.execute("PRAGMA synchronous=FULL"));
         TRY(database.execute(kTables));
         TRY(database.execute(kTablesSince5));
+        TRY(database.execute(kTablesSince6));
         Statement put = TRY(database.prepare("INSERT INTO meta VALUES ('schema', ?)"));
         TRY(put.bind(1, std::int64_t{kSchema}).run());
     }
