@@ -51,3 +51,8 @@ def test_no_acknowledged_job_is_lost_when_the_server_is_killed(cluster, server):
     cluster.kill("slurmctld")
     cluster.start_controller()
     assert queue(cluster) == told
+
+
+def test_the_doctor_does_not_look_for_a_directory(cluster):
+    shown = cluster.run("sluice", "doctor", "--json", check=False, env={"HOME": "/tmp"}).stdout
+    assert '"findings"' in shown and "StateSaveLocation" not in shown and "postgresql://" not in shown

@@ -6,6 +6,7 @@
 #include "cli/sluice/doctor_cluster.h"
 #include "cli/sluice/doctor_host.h"
 #include "model/errors.h"
+#include "model/state_location.h"
 #include "os/files.h"
 #include "os/socket.h"
 #include "os/user.h"
@@ -30,7 +31,7 @@ void check_daemons(DoctorReport& report, const Config& config,
                    const std::vector<DoctorNode>& nodes) {
     // Only administrators may look into these directories.
     if (geteuid() == 0 || is_slurm_user(config)) {
-        if (is_controller_here(config))
+        if (is_controller_here(config) && !is_shared_state(config.state_save_location))
             check_space(report, "StateSaveLocation", config.state_save_location);
         for (const DoctorNode& node : nodes)
             check_space(report, "SlurmdSpoolDir",
