@@ -147,3 +147,10 @@ def munged():
 def module_munged():
     with running_munged() as found:
         yield found
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests have measured (record_property), also those of other worker processes."""
+    for report in terminalreporter.getreports(""):
+        for name, value in report.user_properties if report.when == "teardown" else []:
+            terminalreporter.write_line(f"{name}: {report.location[2]}: {value}")
