@@ -104,7 +104,7 @@ void LeaseKeeper::watch() {
     const auto state = lease_->observe();
     note(state);
     if (!state || !is_our_turn(*state)) return;
-    if (state->epoch != 0) clock_step_ = state->own_ahead - state->holder_ahead;
+    clock_step_ = state->clock_step;
     take();
 }
 

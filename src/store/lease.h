@@ -1,16 +1,17 @@
 // store/lease.h
 //
 // Which controller of a shared state is the active one. The database has one lease with a holder,
-// the epoch of its tenure, and the time when it expires. A controller that takes the lease takes
+// and the epoch of its tenure. A controller that takes the lease takes
 // the next epoch of the store in the same transaction, so every commit of the holder before it is
 // Fenced from then on.
 //
-// Time is measured twice, and no clock of a host is compared with one of another host:
-// - The database measures when the lease expires, by its own clock. When another server answers
-//   than the one that wrote the time (a replica was promoted, or the server was restarted), the
-//   lease is valid for one more kLeaseLength by the clock of that server.
-// - The holder measures how long it may act by its steady clock, from the moment before it sent the
-//   request. It therefore stops at least kLeaseMargin before the lease can expire in the database.
+// Time is measured by steady clocks of hosts only, and no clock is compared with another one:
+// - Each renewal changes the lease. A controller that waits may take it when it has not changed for
+//   kLeaseLength, counted from when it first saw it so, on one server that was not started again:
+//   a replica that was promoted may have an older lease than the holder has. It is taken on
+//   condition that it is still the same.
+// - The holder may act for kLeaseLength - kLeaseMargin from before it sent its last renewal that
+//   succeeded, so it stops before anyone may take the lease.
 #pragma once
 
 #include <chrono>
@@ -38,12 +39,13 @@ static_assert(kLeaseLength - kLeaseMargin >= 3 * kLeaseRenewal);
 struct LeaseState {
     std::string holder;  // the name of a controller; empty: none since the last release
     Epoch epoch = 0;     // of its tenure; 0: nobody has ever held it
-    std::chrono::milliseconds left{0};  // until it expires; 0: it has expired, or is released
+    std::chrono::milliseconds left{0};  // until the caller may take it, unless it is renewed
     std::string requested_by;           // a controller that asks the holder to release it
     StateVersion version = 0;           // of the state, to see whether there are changes
-    // How much the wall clocks of the holder, at its last renewal, and of the caller are ahead of
-    // that of the database.
-    std::chrono::seconds holder_ahead{0}, own_ahead{0};
+    // How much the wall clock of the caller is ahead of that of the holder at its last renewal.
+    // Both are compared with that of one server: after another one was promoted it is what was
+    // measured before, or 0.
+    std::chrono::seconds clock_step{0};
     bool operator==(const LeaseState&) const = default;
 };
 
@@ -61,8 +63,9 @@ public:
 
     virtual Result<LeaseState> observe() = 0;
 
-    // Takes the lease if it has expired or is released. Nothing: another controller holds it. A
-    // holder that has lost its connection may take its own lease again, with the next epoch.
+    // Takes the lease if observe() has last shown that nothing is left of it, or if it is released.
+    // Nothing: another controller holds it. A holder that has lost its connection may take its own
+    // lease again, with the next epoch.
     virtual Result<std::optional<Tenure>> try_acquire() = 0;
 
     // Nothing: the lease was lost, and another controller has or had it. After an Error the holder
@@ -78,26 +81,8 @@ public:
 };
 
 // `controller`: the name of the caller, as in SlurmctldHost.
-Result<std::unique_ptr<Lease>> postgresql_lease(const SharedState& where,
-                                                const std::string& controller);
-
-// For tests and simulations: the lease of a memory store, which several controllers share.
-// `clock` is that of the database.
-class MemoryLeaseTable {
-public:
-    MemoryLeaseTable(Store& store, std::function<LeaseClock::time_point()> clock)
-        : store_(store), clock_(std::move(clock)) {}
-
-private:
-    friend class MemoryLease;
-    Store& store_;
-    const std::function<LeaseClock::time_point()> clock_;
-    std::string holder_, requested_by_;
-    Epoch epoch_ = 0;
-    LeaseClock::time_point expires_{};
-};
-// `own_clock`: of the controller's host. Calls come from one thread at a time.
-std::unique_ptr<Lease> memory_lease(MemoryLeaseTable& table, const std::string& controller,
-                                    std::function<LeaseClock::time_point()> own_clock);
+Result<std::unique_ptr<Lease>> postgresql_lease(
+    const SharedState& where, const std::string& controller,
+    std::function<LeaseClock::time_point()> clock = LeaseClock::now);
 
 }  // namespace sluice

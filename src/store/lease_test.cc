@@ -1,6 +1,6 @@
 // store/lease_test.cc
 //
-// What every lease promises (lease.h), asked of each kind.
+// What a lease promises (lease.h), on a real server.
 #include "store/lease.h"
 
 #include <fmt/format.h>
@@ -14,93 +14,51 @@ namespace {
 using namespace testing_store;
 using std::chrono::milliseconds;
 
-// Controllers that share a state, and a way to let the lease expire.
-class LeaseKind {
-public:
-    virtual ~LeaseKind() = default;
-    virtual std::unique_ptr<Lease> lease(const std::string& controller) = 0;
-    virtual Store& store() = 0;
-    virtual void let_pass(milliseconds time) = 0;
-    virtual LeaseClock::time_point now() = 0;
-};
-
-class MemoryKind : public LeaseKind {
-public:
-    std::unique_ptr<Lease> lease(const std::string& controller) override {
-        return memory_lease(table_, controller, [this] { return now(); });
-    }
-    Store& store() override { return *store_; }
-    void let_pass(milliseconds time) override { now_ += time; }
-    LeaseClock::time_point now() override { return now_; }
-
-private:
-    std::unique_ptr<Store> store_ = memory_store();
-    LeaseClock::time_point now_{std::chrono::hours(1)};
-    // The clock of the database is another one.
-    MemoryLeaseTable table_{*store_, [this] { return now_ + std::chrono::hours(1000); }};
-};
-
-// Time passes for the database only.
-class PostgresqlKind : public LeaseKind {
-public:
-    std::unique_ptr<Lease> lease(const std::string& controller) override {
-        return postgresql_lease(where_, controller).value();
-    }
-    Store& store() override { return *store_; }
-    void let_pass(milliseconds time) override {
-        run_shared(where_, fmt::format("UPDATE lease SET expires = expires - interval '{} "
-                                       "milliseconds'",
-                                       time.count()));
-    }
-    LeaseClock::time_point now() override { return LeaseClock::now(); }
-    const SharedState& where() const { return where_; }
-
-private:
-    StateDirectory directory_;
-    const SharedState where_ = shared_state(directory_);
-    std::unique_ptr<Store> store_ = open_postgresql(where_).value();
-};
-
-struct KindOfLease {
-    const char* name;
-    std::unique_ptr<LeaseKind> (*make)();
-};
-const KindOfLease kLeaseKinds[] = {
-    {"Memory", []() -> std::unique_ptr<LeaseKind> { return std::make_unique<MemoryKind>(); }},
-    {"Postgresql",
-     []() -> std::unique_ptr<LeaseKind> {
-         return has_postgresql() ? std::make_unique<PostgresqlKind>() : nullptr;
-     }},
-};
-
-class LeaseContract : public testing::TestWithParam<KindOfLease> {
+class PostgresqlLease : public testing::Test {
 protected:
     void SetUp() override {
-        kind_ = GetParam().make();
-        if (!kind_) GTEST_SKIP() << GetParam().name << " is not installed";
-        a_ = kind_->lease("a");
-        b_ = kind_->lease("b");
+        if (!has_postgresql()) GTEST_SKIP() << "PostgreSQL is not installed";
+        directory_ = std::make_unique<StateDirectory>();
+        where_ = shared_state(*directory_);
+        store_ = open_postgresql(where_).value();
+        a_ = lease("a");
+        b_ = lease("b");
     }
-    std::unique_ptr<LeaseKind> kind_;
+    std::unique_ptr<Lease> lease(const std::string& controller) {
+        return postgresql_lease(where_, controller, [this] { return now(); }).value();
+    }
+    // For the controllers; the clock of the database goes on as it is.
+    void let_pass(milliseconds time) { now_ += time; }
+    LeaseClock::time_point now() const { return now_; }
+    // What b waits for if a is silent.
+    void let_expire() {
+        EXPECT_GT(b_->observe()->left, milliseconds(0));
+        let_pass(kLeaseLength);
+        EXPECT_EQ(b_->observe()->left, milliseconds(0));
+    }
+    // As if a server answered that was started later than the one with the last renewal.
+    void change_server() {
+        run_shared(where_, "UPDATE lease SET server = server - interval '1 day'");
+    }
+
+    std::unique_ptr<StateDirectory> directory_;
+    SharedState where_;
+    std::unique_ptr<Store> store_;
+    LeaseClock::time_point now_{std::chrono::hours(1)};
     std::unique_ptr<Lease> a_, b_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Leases, LeaseContract, testing::ValuesIn(kLeaseKinds),
-                         [](const auto& info) { return std::string(info.param.name); });
-
-TEST_P(LeaseContract, StartsFree) {
+TEST_F(PostgresqlLease, StartsFree) {
     const LeaseState free = a_->observe().value();
     EXPECT_EQ(free.holder, "");
     EXPECT_EQ(free.left, milliseconds(0));
     EXPECT_EQ(free.requested_by, "");
 }
 
-TEST_P(LeaseContract, HasOneHolder) {
-    const auto before = kind_->now();
+TEST_F(PostgresqlLease, HasOneHolder) {
     const std::optional<Tenure> tenure = a_->try_acquire().value();
     ASSERT_TRUE(tenure);
-    EXPECT_LE(tenure->act_until, kind_->now() + kLeaseLength - kLeaseMargin);
-    EXPECT_GE(tenure->act_until, before + kLeaseLength - kLeaseMargin);
+    EXPECT_EQ(tenure->act_until, now() + kLeaseLength - kLeaseMargin);
     EXPECT_FALSE(b_->try_acquire().value());
     const LeaseState seen = b_->observe().value();
     EXPECT_EQ(seen.holder, "a");
@@ -109,10 +67,9 @@ TEST_P(LeaseContract, HasOneHolder) {
     EXPECT_LE(seen.left, kLeaseLength);
 }
 
-TEST_P(LeaseContract, IsTakenByAnotherWhenItHasExpired) {
+TEST_F(PostgresqlLease, IsTakenByAnotherWhenItHasExpired) {
     const Tenure first = a_->try_acquire()->value();
-    kind_->let_pass(kLeaseLength);
-    EXPECT_EQ(b_->observe()->left, milliseconds(0));
+    let_expire();
     const std::optional<Tenure> second = b_->try_acquire().value();
     ASSERT_TRUE(second);
     EXPECT_GT(second->epoch, first.epoch);
@@ -121,10 +78,11 @@ TEST_P(LeaseContract, IsTakenByAnotherWhenItHasExpired) {
     EXPECT_EQ(b_->observe()->holder, "b");
 }
 
-TEST_P(LeaseContract, IsKeptByRenewals) {
+TEST_F(PostgresqlLease, IsKeptByRenewals) {
     const Tenure tenure = a_->try_acquire()->value();
     for (int i = 0; i < 3; ++i) {
-        kind_->let_pass(kLeaseLength / 2);
+        EXPECT_GT(b_->observe()->left, milliseconds(0));
+        let_pass(kLeaseLength / 2);
         const std::optional<Tenure> longer = a_->renew(tenure.epoch).value();
         ASSERT_TRUE(longer);
         EXPECT_EQ(longer->epoch, tenure.epoch);
@@ -134,14 +92,14 @@ TEST_P(LeaseContract, IsKeptByRenewals) {
 }
 
 // The holder was late, but no other controller was there.
-TEST_P(LeaseContract, IsRenewedAfterItsEndIfNobodyTookIt) {
+TEST_F(PostgresqlLease, IsRenewedAfterItsEndIfNobodyTookIt) {
     const Tenure tenure = a_->try_acquire()->value();
-    kind_->let_pass(2 * kLeaseLength);
+    let_expire();
     EXPECT_TRUE(a_->renew(tenure.epoch).value());
-    EXPECT_FALSE(b_->try_acquire().value());
+    EXPECT_FALSE(b_->try_acquire().value()) << "it is not the lease that b has observed";
 }
 
-TEST_P(LeaseContract, IsFreeAtOnceWhenItIsReleased) {
+TEST_F(PostgresqlLease, IsFreeAtOnceWhenItIsReleased) {
     const Tenure first = a_->try_acquire()->value();
     ASSERT_TRUE(a_->release(first.epoch));
     EXPECT_EQ(b_->observe()->holder, "");
@@ -152,7 +110,7 @@ TEST_P(LeaseContract, IsFreeAtOnceWhenItIsReleased) {
     EXPECT_EQ(b_->observe()->holder, "b") << "the release of an earlier tenure has no effect";
 }
 
-TEST_P(LeaseContract, MayBeTakenAgainByItsHolder) {
+TEST_F(PostgresqlLease, MayBeTakenAgainByItsHolder) {
     const Tenure first = a_->try_acquire()->value();
     const std::optional<Tenure> second = a_->try_acquire().value();
     ASSERT_TRUE(second);
@@ -160,7 +118,7 @@ TEST_P(LeaseContract, MayBeTakenAgainByItsHolder) {
     EXPECT_FALSE(a_->renew(first.epoch).value());
 }
 
-TEST_P(LeaseContract, TellsTheHolderWhoAsksForIt) {
+TEST_F(PostgresqlLease, TellsTheHolderWhoAsksForIt) {
     const Tenure first = a_->try_acquire()->value();
     ASSERT_TRUE(b_->request_takeover());
     EXPECT_EQ(a_->observe()->requested_by, "b");
@@ -171,84 +129,103 @@ TEST_P(LeaseContract, TellsTheHolderWhoAsksForIt) {
     EXPECT_EQ(b_->observe()->requested_by, "");
 }
 
-TEST_P(LeaseContract, FencesTheCommitsOfEarlierHolders) {
+TEST_F(PostgresqlLease, FencesTheCommitsOfEarlierHolders) {
     const Tenure first = a_->try_acquire()->value();
     Batch batch = batch_of({simple_job(1)});
     batch.epoch = first.epoch;
-    ASSERT_TRUE(kind_->store().load());
-    EXPECT_TRUE(kind_->store().commit(batch));
+    ASSERT_TRUE(store_->load());
+    EXPECT_TRUE(store_->commit(batch));
     const StateVersion version = b_->observe()->version;
-    kind_->let_pass(kLeaseLength);
+    let_expire();
     const Tenure second = b_->try_acquire()->value();
-    EXPECT_EQ(kind_->store().commit(batch).kind, CommitOutcome::Kind::Fenced);
+    EXPECT_EQ(store_->commit(batch).kind, CommitOutcome::Kind::Fenced);
     EXPECT_EQ(b_->observe()->version, version);
     batch.epoch = second.epoch;
-    EXPECT_TRUE(kind_->store().commit(batch));
+    EXPECT_TRUE(store_->commit(batch));
     EXPECT_GT(a_->observe()->version, version);
 }
 
-// ---- PostgreSQL alone
+// ---- clocks and servers
 
-class PostgresqlLease : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!has_postgresql()) GTEST_SKIP() << "PostgreSQL is not installed";
-        kind_ = std::make_unique<PostgresqlKind>();
-        a_ = kind_->lease("a");
-        b_ = kind_->lease("b");
-        tenure_ = a_->try_acquire()->value();
+// The clock of the database is set while nobody renews the lease: it is neither free early nor
+// late.
+TEST_F(PostgresqlLease, DoesNotDependOnTheClockOfTheDatabase) {
+    for (const char* step : {"- interval '1 hour'", "+ interval '1 hour'"}) {
+        ASSERT_TRUE(a_->try_acquire().value());
+        run_shared(where_, fmt::format("UPDATE lease SET expires = expires {}", step));
+        EXPECT_GT(b_->observe()->left, milliseconds(0)) << step;
+        EXPECT_FALSE(b_->try_acquire().value()) << step;
+        let_expire();
+        const std::optional<Tenure> taken = b_->try_acquire().value();
+        ASSERT_TRUE(taken) << step;
+        ASSERT_TRUE(b_->release(taken->epoch));
     }
-    // As when the server was started again, or another one was promoted, whose clock is ahead.
-    void change_server() {
-        run_shared(kind_->where(),
-                   "UPDATE lease SET server = server - interval '1 day', expires = "
-                   "clock_timestamp() - interval '1 hour'");
-    }
-    std::unique_ptr<PostgresqlKind> kind_;
-    std::unique_ptr<Lease> a_, b_;
-    Tenure tenure_;
-};
+}
 
+// The server was started again, or another one was promoted, and the holder is gone.
 TEST_F(PostgresqlLease, IsValidOnceMoreOnAnotherServer) {
+    ASSERT_TRUE(a_->try_acquire().value());
+    EXPECT_GT(b_->observe()->left, milliseconds(0));
+    let_pass(kLeaseLength);
     change_server();
-    EXPECT_EQ(b_->observe()->left, kLeaseLength) << "times of two clocks are not compared";
+    EXPECT_GT(b_->observe()->left, milliseconds(0)) << "the holder may have had a later renewal";
     EXPECT_FALSE(b_->try_acquire().value());
-    EXPECT_FALSE(b_->try_acquire().value()) << "it now has a time of this server";
-    kind_->let_pass(kLeaseLength);
+    let_expire();
     EXPECT_TRUE(b_->try_acquire().value());
 }
 
 TEST_F(PostgresqlLease, IsRenewedOnAnotherServer) {
+    const Tenure tenure = a_->try_acquire()->value();
     change_server();
-    EXPECT_TRUE(a_->renew(tenure_.epoch).value());
+    let_expire();
+    EXPECT_TRUE(a_->renew(tenure.epoch).value());
     EXPECT_FALSE(b_->try_acquire().value());
 }
 
 TEST_F(PostgresqlLease, IsTakenAtOnceOnAnotherServerIfItIsReleased) {
-    ASSERT_TRUE(a_->release(tenure_.epoch));
+    const Tenure tenure = a_->try_acquire()->value();
+    ASSERT_TRUE(a_->release(tenure.epoch));
     change_server();
     EXPECT_TRUE(b_->try_acquire().value());
 }
 
+// The clock of the holder was an hour behind that of the database. Those of two servers differ.
+TEST_F(PostgresqlLease, MeasuresTheClockOfTheHolderOnOneServer) {
+    constexpr auto kOff = std::chrono::hours(1), kMost = std::chrono::hours(2);
+    ASSERT_TRUE(a_->try_acquire().value());
+    EXPECT_LT(b_->observe()->clock_step, kOff);
+    run_shared(where_,
+               "UPDATE lease SET holder_ahead = holder_ahead - 3600, expires = expires + "
+               "interval '1 second'");
+    EXPECT_GE(b_->observe()->clock_step, kOff);
+    run_shared(where_, "UPDATE lease SET holder_ahead = holder_ahead - 86400");
+    change_server();
+    EXPECT_GE(b_->observe()->clock_step, kOff) << "as it was measured before";
+    EXPECT_LT(b_->observe()->clock_step, kMost) << "not by the clock of another server";
+    EXPECT_EQ(lease("c")->observe()->clock_step, std::chrono::seconds(0)) << "it is not known";
+}
+
 // The holder was stopped, or cut off, in the middle of a commit.
 TEST_F(PostgresqlLease, EndsTheOpenTransactionOfAnEarlierHolder) {
-    auto stopped = sql::open(target_of(kind_->where())).value();
+    ASSERT_TRUE(a_->try_acquire().value());
+    auto stopped = sql::open(target_of(where_)).value();
     ASSERT_TRUE(stopped->begin());
     ASSERT_TRUE(stopped->run("UPDATE writer SET version = version + 1"));
     EXPECT_FALSE(b_->try_acquire().value());
     ASSERT_TRUE(stopped->run("SELECT 1")) << "only when the lease is free";
-    kind_->let_pass(kLeaseLength);
+    let_expire();
     EXPECT_TRUE(b_->try_acquire().value());
     EXPECT_FALSE(stopped->commit());
     EXPECT_EQ(b_->observe()->version, 0u);
 }
 
 TEST_F(PostgresqlLease, SurvivesTheLossOfItsConnection) {
-    run_shared(kind_->where(),
+    const Tenure tenure = a_->try_acquire()->value();
+    run_shared(where_,
                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
                "pg_backend_pid() AND backend_type = 'client backend'");
-    EXPECT_FALSE(a_->renew(tenure_.epoch)) << "it is not known whether it was renewed";
-    EXPECT_TRUE(a_->renew(tenure_.epoch).value());
+    EXPECT_FALSE(a_->renew(tenure.epoch)) << "it is not known whether it was renewed";
+    EXPECT_TRUE(a_->renew(tenure.epoch).value());
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ constexpr std::string_view kSharedTables[] = {
     "CREATE TABLE writer (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL, version "
     "BIGINT NOT NULL, next_job_id BIGINT NOT NULL, last_fact BIGINT NOT NULL) WITH (fillfactor = "
     "20)",
-    // One row: see lease.h. `server`: when the server was started whose clock `expires` is of.
+    // One row: see lease.h. `server`: when the server was started that has the last renewal.
     "CREATE TABLE lease (one BOOLEAN PRIMARY KEY CHECK (one), holder TEXT NOT NULL, epoch BIGINT "
     "NOT NULL, expires TIMESTAMPTZ NOT NULL, holder_ahead BIGINT NOT NULL, server TIMESTAMPTZ NOT "
     "NULL, requested_by TEXT NOT "

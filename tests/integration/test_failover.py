@@ -3,6 +3,7 @@ acknowledged submission is lost, no job runs twice, and no running job ends.
 
 Each fault happens while jobs are submitted, start and end. The tests report how long no submission was answered."""
 
+import contextlib
 import glob
 import os
 import signal
@@ -195,24 +196,56 @@ def test_the_database_is_away_for_longer_than_a_lease(pair, report, database):
         report.append(load.end())
 
 
+@contextlib.contextmanager
+def replicated(hosts, munged):
+    """A cluster whose state is on a primary and a synchronous replica, and these two servers."""
+    primary = StateServer(hosts.database).make_database()
+    replica = StateServer(hosts.database, of=primary)
+    primary.make_synchronous()
+    cluster = start_cluster(hosts, munged, primary, replica)
+    try:
+        yield cluster.start(), primary, replica
+    finally:
+        cluster.stop()
+        replica.stop()
+        primary.stop()
+
+
 def test_a_replica_of_the_database_is_promoted(module_hosts, module_munged, report):
     for number in range(ROUNDS):
-        primary = StateServer(module_hosts.database).make_database()
-        replica = StateServer(module_hosts.database, of=primary)
-        primary.make_synchronous()
-        cluster = start_cluster(module_hosts, module_munged, primary, replica)
-        try:
-            cluster.start()
+        with replicated(module_hosts, module_munged) as (cluster, primary, replica):
             load = Load(cluster, f"promote{number}")
             primary.kill()
             replica.promote()
             cluster.wait_for(cluster.active, what="a controller to be active")
             load.progress()
             report.append(load.end())
-        finally:
-            cluster.stop()
-            replica.stop()
-            primary.stop()
+
+
+def test_the_database_is_started_again_while_the_active_controller_is_gone(pair, report, database):
+    """As after a power cut, when of several controllers only a backup comes back."""
+    active = pair.active()
+    load = Load(pair, "bothdie")
+    pair.kill(active)
+    database.kill()
+    database.start()
+    pair.wait_active(pair.other(active))
+    load.progress()
+    pair.start_controller(name=active)
+    report.append(load.end())
+
+
+def test_the_active_controller_dies_with_the_primary_of_the_database(module_hosts, module_munged, report):
+    with replicated(module_hosts, module_munged) as (cluster, primary, replica):
+        active = cluster.active()
+        load = Load(cluster, "onehost")
+        cluster.kill(active)
+        primary.kill()
+        replica.promote()
+        cluster.wait_active(cluster.other(active))
+        load.progress()
+        cluster.start_controller(name=active)
+        report.append(load.end())
 
 
 def test_clocks_that_differ_by_an_hour(module_hosts, module_munged, database, report):
