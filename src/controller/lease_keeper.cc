@@ -140,12 +140,17 @@ void LeaseKeeper::take() {
 }
 
 void LeaseKeeper::hold() {
-    if (is_lost()) {
-        lost_ = true;
-        return on_change_();
-    }
+    if (is_lost()) return lose();
     if (LeaseClock::now() >= next_renewal_) return renew();
-    note(lease_->observe());
+    const auto state = lease_->observe();
+    if (state && state->epoch != epoch_) return lose();
+    note(state);
+}
+
+void LeaseKeeper::lose() {
+    lost_ = true;
+    act_until_ = LeaseClock::time_point::min();
+    on_change_();
 }
 
 void LeaseKeeper::renew() {
@@ -154,11 +159,7 @@ void LeaseKeeper::renew() {
         next_renewal_ = LeaseClock::now() + kRetry;
         return note(tenure.error());
     }
-    if (!*tenure) {
-        lost_ = true;
-        act_until_ = LeaseClock::time_point::min();
-        return on_change_();
-    }
+    if (!*tenure) return lose();
     act_until_ = (*tenure)->act_until;
     next_renewal_ = LeaseClock::now() + kLeaseRenewal;
 }

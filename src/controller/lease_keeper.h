@@ -57,6 +57,7 @@ private:
     bool is_our_turn(const LeaseState& state);
     void take();
     void renew();
+    void lose();
     void note(const Result<LeaseState>& observed);
     bool sleep();
 

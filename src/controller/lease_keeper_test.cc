@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 struct Table {
     std::mutex mutex;
     LeaseState state;
-    bool is_away = false;
+    bool is_away = false, renewals_fail = false;
     milliseconds tenure{60'000};
     int takes = 0, renewals = 0, releases = 0;
 };
@@ -44,6 +44,7 @@ public:
     Result<std::optional<Tenure>> renew(Epoch epoch) override {
         const std::lock_guard guard(table_.mutex);
         TRY(answer());
+        if (table_.renewals_fail) return Error{ErrorCode::StoreFailed, "no answer"};
         if (epoch != table_.state.epoch) return std::optional<Tenure>();
         ++table_.renewals;
         return std::optional(Tenure{epoch, LeaseClock::now() + table_.tenure});
@@ -149,6 +150,17 @@ TEST_F(Keepers, ATenureThatIsOverInTheDatabaseEndsAtOnce) {
     set([](Table& table) { table.state = {.holder = "b", .epoch = 2, .left = table.tenure}; });
     EXPECT_TRUE(becomes_true([&] { return a->is_lost(); }));
     EXPECT_FALSE(a->may_act());
+}
+
+TEST_F(Keepers, ATenureThatIsSeenToBeOverEndsWithoutARenewal) {
+    set([](Table& table) { table.tenure = std::chrono::hours(1); });
+    const auto a = keeper("a");
+    ASSERT_TRUE(becomes_true([&] { return a->epoch() == 1; }));
+    set([](Table& table) {
+        table.renewals_fail = true;
+        table.state = {.holder = "b", .epoch = 2, .left = table.tenure};
+    });
+    EXPECT_TRUE(becomes_true([&] { return a->is_lost(); }));
 }
 
 TEST_F(Keepers, AReleasedLeaseIsTakenByTheOneThatAsksForIt) {
