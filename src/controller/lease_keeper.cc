@@ -37,6 +37,14 @@ void LeaseKeeper::stop(bool release) {
     if (thread_.joinable()) thread_.join();
 }
 
+bool LeaseKeeper::may_act() const {
+    LeaseClock::time_point until = act_until_;
+    while (LeaseClock::now() >= until) {
+        if (act_until_.compare_exchange_strong(until, LeaseClock::time_point::min())) return false;
+    }
+    return true;
+}
+
 LeaseKeeper::View LeaseKeeper::view() const {
     const std::lock_guard guard(mutex_);
     return view_;
@@ -69,7 +77,7 @@ void LeaseKeeper::run() {
     while (sleep()) {
         if (epoch_ == 0)
             watch();
-        else if (!lost_)
+        else if (!is_over_)
             hold();
     }
     if (!release_ || epoch_ == 0 || is_lost()) return;
@@ -148,7 +156,7 @@ void LeaseKeeper::hold() {
 }
 
 void LeaseKeeper::lose() {
-    lost_ = true;
+    is_over_ = true;
     act_until_ = LeaseClock::time_point::min();
     on_change_();
 }
@@ -159,8 +167,10 @@ void LeaseKeeper::renew() {
         next_renewal_ = LeaseClock::now() + kRetry;
         return note(tenure.error());
     }
-    if (!*tenure) return lose();
-    act_until_ = (*tenure)->act_until;
+    LeaseClock::time_point until = act_until_;
+    const bool is_longer = *tenure && until != LeaseClock::time_point::min() &&
+                           act_until_.compare_exchange_strong(until, (*tenure)->act_until);
+    if (!is_longer) return lose();
     next_renewal_ = LeaseClock::now() + kLeaseRenewal;
 }
 

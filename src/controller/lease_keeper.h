@@ -28,10 +28,11 @@ public:
                 std::function<void()> on_change);
     ~LeaseKeeper();
 
-    // From any thread.
-    bool may_act() const { return LeaseClock::now() < act_until_.load(); }
+    // From any thread. Once it was false for an active controller it stays false, whatever is
+    // renewed: what was committed by then may have been dropped by the caller.
+    bool may_act() const;
     Epoch epoch() const { return epoch_; }  // 0: this controller was not active yet
-    bool is_lost() const { return epoch_ != 0 && (lost_ || !may_act()); }
+    bool is_lost() const { return epoch_ != 0 && !may_act(); }
     const std::string& own_name() const { return own_; }
 
     struct View {
@@ -65,10 +66,12 @@ private:
     const std::string own_;
     const std::vector<std::string> controllers_;
     const std::function<void()> on_change_;
-    std::atomic<LeaseClock::time_point> act_until_{LeaseClock::time_point::min()};
+    // The earliest time: not active, or no more. may_act() sets it.
+    mutable std::atomic<LeaseClock::time_point> act_until_{LeaseClock::time_point::min()};
     std::atomic<Epoch> epoch_{0};
     std::atomic<std::chrono::seconds> clock_step_{std::chrono::seconds{0}};
-    std::atomic<bool> lost_{false}, asks_{false}, release_{false};
+    std::atomic<bool> asks_{false}, release_{false};
+    bool is_over_ = false;  // on_change_ was told that the lease is lost
     LeaseClock::time_point free_since_ = LeaseClock::time_point::max();
     LeaseClock::time_point next_renewal_{};
 

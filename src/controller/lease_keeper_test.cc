@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "controller/warm_state.h"
 #include "model/errors.h"
 
@@ -21,6 +23,7 @@ struct Table {
     bool is_away = false, renewals_fail = false;
     milliseconds tenure{60'000};
     int takes = 0, renewals = 0, releases = 0;
+    std::function<void()> before_renewal = [] {};
 };
 
 class TableLease : public Lease {
@@ -42,6 +45,7 @@ public:
         return std::optional(Tenure{table_.state.epoch, LeaseClock::now() + table_.tenure});
     }
     Result<std::optional<Tenure>> renew(Epoch epoch) override {
+        table_.before_renewal();
         const std::lock_guard guard(table_.mutex);
         TRY(answer());
         if (table_.renewals_fail) return Error{ErrorCode::StoreFailed, "no answer"};
@@ -142,6 +146,23 @@ TEST_F(Keepers, ADatabaseThatIsAwayEndsTheTenureByTheClockOfThisHost) {
     EXPECT_TRUE(a->is_lost());
     set([](Table& table) { table.is_away = false; });
     EXPECT_TRUE(a->is_lost());  // for good, although no other controller has it
+}
+
+// Its answer comes after the end of the tenure, when another thread has dropped what it had to do.
+TEST_F(Keepers, ARenewalThatIsTooLateDoesNotBringTheTenureBack) {
+    std::promise<void> end;
+    table_.tenure = milliseconds{2000};
+    table_.before_renewal = [&] {
+        end.get_future().wait();
+        set([](Table& table) { table.tenure = std::chrono::hours(1); });
+    };
+    const auto a = keeper("a");
+    ASSERT_TRUE(becomes_true([&] { return a->epoch() == 1; }));
+    ASSERT_TRUE(becomes_true([&] { return !a->may_act(); }));
+    end.set_value();
+    a->stop(false);
+    EXPECT_FALSE(a->may_act());
+    EXPECT_TRUE(a->is_lost());
 }
 
 TEST_F(Keepers, ATenureThatIsOverInTheDatabaseEndsAtOnce) {
