@@ -10,7 +10,6 @@
 #include "controller/reconfigure.h"
 #include "model/errors.h"
 #include "os/daemonize.h"
-#include "os/files.h"
 #include "os/process.h"
 
 namespace sluice {
@@ -143,7 +142,7 @@ void SharedService::start_anew(const std::string& why) {
     log_error("this controller is active no more: {}", why);
     setenv(kPreviousEnd, why.c_str(), 1);
     std::vector<std::string> arguments = start_.arguments;
-    arguments.front() = own_program_path();
+    arguments.front() = program_;
     const Error failure = replace_program(arguments);
     log_error("cannot start anew: {}", failure.detail);
     _exit(EXIT_FAILURE);

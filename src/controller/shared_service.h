@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/contender.h"
+#include "os/files.h"
 
 namespace sluice {
 
@@ -45,6 +46,7 @@ private:
 
     std::shared_ptr<const LiveConfig> live_;
     const Start& start_;
+    const std::string program_ = own_program_path();  // the file may be replaced while it runs
     std::unique_ptr<Contender> contender_;
     std::unique_ptr<Controller> controller_;
     std::atomic<bool> fenced_{false};

@@ -6,6 +6,7 @@ Each fault happens while jobs are submitted, start and end. The tests report how
 import contextlib
 import glob
 import os
+import shutil
 import signal
 import statistics
 import threading
@@ -350,3 +351,25 @@ def test_programs_of_the_site_run_when_a_controller_begins_and_ends_to_be_active
     finally:
         cluster.stop()
         database.psql("DROP DATABASE programs WITH (FORCE)")
+
+
+def test_a_controller_whose_program_was_replaced_hands_over(pair):
+    """An installation puts a new file in the place of the program while it runs."""
+    own = pair.dir / "sbin"
+    own.mkdir()
+    shutil.copy(pair.prefix / "sbin" / "slurmctld", own)
+    active = pair.active()
+    pair.kill(active)
+    pair.wait_active(pair.other(active))
+    prefix, pair.prefix = pair.prefix, pair.dir
+    pair.start_daemon(active, "slurmctld", "-D", "-f", str(pair.dir / "etc" / f"{active}.conf"))
+    pair.prefix = prefix
+    pair.wait_for(lambda: pair.ping().get(active) == "UP", what=f"{active} to be a standby")
+    places = {"c1": "0", "c2": "1"}
+    pair.run("scontrol", "takeover", places[active])
+    pair.wait_active(active)
+    shutil.copy(prefix / "sbin" / "slurmctld", own / "new")
+    (own / "new").rename(own / "slurmctld")
+    pair.run("scontrol", "takeover", places[pair.other(active)])
+    pair.wait_active(pair.other(active))
+    pair.wait_for(lambda: pair.ping().get(active) == "UP", what="the new program to be a standby")
