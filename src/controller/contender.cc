@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kFollowEvery{20};  // the keeper looks less often
 constexpr std::chrono::milliseconds kProblemPause{500};
+// Also without changes: a takeover should not be what finds that the connection does not work.
+constexpr std::chrono::milliseconds kProbeEvery{1000};
 
 std::vector<std::string> names_of(const std::vector<ControllerHost>& controllers) {
     std::vector<std::string> names;
@@ -61,10 +63,13 @@ Contender::~Contender() {
 }
 
 void Contender::follow() {
+    auto probe_at = LeaseClock::now();
     while (following_) {
+        std::this_thread::sleep_for(kFollowEvery);
         const bool is_behind = keeper_->view().lease.version != warm_.version();
-        const bool has_problem = is_behind && !catch_up();
-        std::this_thread::sleep_for(has_problem ? kProblemPause : kFollowEvery);
+        if (!is_behind && LeaseClock::now() < probe_at) continue;
+        if (!catch_up()) std::this_thread::sleep_for(kProblemPause);
+        probe_at = LeaseClock::now() + kProbeEvery;
     }
 }
 

@@ -220,11 +220,14 @@ std::string host_of(const std::string& host) {
     return name == std::string::npos ? host : host.substr(0, name);
 }
 
+// Of each host, in seconds: the least that libpq takes. A host that is silent must not delay for
+// long that the next one is asked.
+constexpr const char* kConnectMost = "2";
+
 // Those before the connection string may be overridden by it.
 ConnectionKeys keys_of_connection(const Target& target) {
     ConnectionKeys keys;
-    const auto seconds = std::max<std::int64_t>(target.timeout.count(), 2);  // of each host
-    keys.add("connect_timeout", std::to_string(seconds));
+    keys.add("connect_timeout", kConnectMost);
     keys.add("target_session_attrs", "read-write");
     keys.add("application_name", "sluice");
     keys.add("dbname", target.connection);

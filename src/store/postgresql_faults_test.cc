@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <csignal>
@@ -70,6 +72,12 @@ protected:
         at_least(confirmed_ + 20);
         is_over = true;
         writer.join();
+    }
+    // The server and all its processes.
+    static void signal_server(int number) {
+        kill(server_->process(), number);
+        for (const pid_t child : sql::testing_sql::children_of(server_->process()))
+            kill(child, number);
     }
     // By another connection, as the next controller would see it.
     void expect_each_once() {
@@ -144,9 +152,7 @@ TEST_F(PostgresqlFaults, AnAppliedBatchIsNotAppliedAgain) {
 
 TEST_F(PostgresqlFaults, TheServerStopsForLongerThanAnAnswerMayTake) {
     commit_next();
-    ASSERT_EQ(kill(server_->process(), SIGSTOP), 0);
-    auto admin_pids = sql::testing_sql::children_of(server_->process());
-    for (const pid_t child : admin_pids) kill(child, SIGSTOP);
+    signal_server(SIGSTOP);
     Batch batch = batch_of({simple_job(++last_job_)});
     batch.epoch = epoch_;
     batch.changes.next_job_id = last_job_ + 1;
@@ -154,11 +160,35 @@ TEST_F(PostgresqlFaults, TheServerStopsForLongerThanAnAnswerMayTake) {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(store_->commit(batch).kind, Kind::Retry);
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(40));
-    for (const pid_t child : admin_pids) kill(child, SIGCONT);
-    kill(server_->process(), SIGCONT);
+    signal_server(SIGCONT);
     commit_until_done(batch);
     commit_next();
     expect_each_once();
+}
+
+// It must be free to take over by another host of the connection string.
+TEST_F(PostgresqlFaults, AStandbyDoesNotWaitLongForASilentServer) {
+    ASSERT_TRUE(store_->changes_since(0));
+    signal_server(SIGSTOP);
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_FALSE(store_->changes_since(0));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));
+    signal_server(SIGCONT);
+    EXPECT_TRUE(store_->changes_since(0));
+}
+
+TEST_F(PostgresqlFaults, ASilentHostIsNotWaitedForLong) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    (directory_.path() + "/.s.PGSQL.5432").copy(address.sun_path, sizeof address.sun_path - 1);
+    const int silent = socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(bind(silent, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(listen(silent, 8), 0);
+    const std::size_t hosts = where_.connection.find("host=") + 5;
+    where_.connection.insert(hosts, directory_.path() + ",");
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_TRUE(open_postgresql(where_).value()->changes_since(0));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(8));
+    close(silent);
 }
 
 TEST_F(PostgresqlFaults, AFullDiskIsReportedAsFull) {

@@ -21,18 +21,21 @@ namespace sluice {
 
 namespace {
 
-constexpr std::chrono::seconds kAnswerMost{10};
+constexpr std::chrono::seconds kCommitMost{10};
+// Each read is short: a standby, and the orders to all nodes, wait for it when a server is silent.
+constexpr std::chrono::seconds kReadMost{3};
 
 using sql::RowView;
 
 // A connection that is made when it is needed.
 class LazyConnection {
 public:
-    explicit LazyConnection(SharedState where) : where_(std::move(where)) {}
+    LazyConnection(SharedState where, std::chrono::seconds answer_most)
+        : where_(std::move(where)), answer_most_(answer_most) {}
 
     Result<sql::Database*> get() {
         if (!database_) {
-            database_ = TRY(open_shared(where_, kAnswerMost));
+            database_ = TRY(open_shared(where_, answer_most_));
         } else if (database_->is_lost()) {
             TRY(database_->reconnect());
         }
@@ -54,6 +57,7 @@ private:
     }
 
     const SharedState where_;
+    const std::chrono::seconds answer_most_;
     std::unique_ptr<sql::Database> database_;
 };
 
@@ -64,7 +68,8 @@ struct WriterRow {
 
 class PostgresqlStore : public Store {
 public:
-    explicit PostgresqlStore(const SharedState& where) : writer_(where), reader_(where) {}
+    explicit PostgresqlStore(const SharedState& where)
+        : writer_(where, kCommitMost), reader_(where, kReadMost) {}
 
     Result<Epoch> take_epoch() override {
         WriterRow row;
@@ -111,14 +116,16 @@ public:
 
     Result<StateChanges> changes_since(StateVersion since) override {
         StateChanges changes;
-        TRY(writer_.use([&](sql::Database& database) -> Result<void> {
-            return sql::transact(database, [&]() -> Result<void> {
+        {
+            const std::lock_guard guard(reader_mutex_);
+            sql::Database& database = *TRY(reader_.get());
+            TRY(sql::transact(database, [&]() -> Result<void> {
                 TRY(begin_reading(database));
                 TRY(check_is_current(database, current_shared_plan()));
                 changes = TRY(read_changes(database, since));
                 return {};
-            });
-        }));
+            }));
+        }
         version_ = changes.version;
         if (changes.is_whole) refs_ = BlobRefs();
         for (const StoredJob& stored : changes.changed.jobs) refs_.add(stored.job);

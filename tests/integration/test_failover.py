@@ -209,6 +209,7 @@ def replicated(hosts, munged):
     finally:
         cluster.stop()
         replica.stop()
+        primary.signal_all(signal.SIGCONT)
         primary.stop()
 
 
@@ -244,6 +245,22 @@ def test_the_active_controller_dies_with_the_primary_of_the_database(module_host
         primary.kill()
         replica.promote()
         cluster.wait_active(cluster.other(active))
+        load.progress()
+        cluster.start_controller(name=active)
+        report.append(load.end())
+
+
+def test_the_active_controller_dies_and_the_primary_of_the_database_is_silent(module_hosts, module_munged, report):
+    """Connections to the primary are made, and nothing is answered on them."""
+    with replicated(module_hosts, module_munged) as (cluster, primary, replica):
+        active = cluster.active()
+        load = Load(cluster, "silent")
+        cluster.kill(active)
+        primary.signal_all(signal.SIGSTOP)
+        replica.promote()
+        start = time.monotonic()
+        cluster.wait_active(cluster.other(active))
+        assert time.monotonic() - start < 25
         load.progress()
         cluster.start_controller(name=active)
         report.append(load.end())
