@@ -75,21 +75,23 @@ void Contender::follow() {
 
 bool Contender::catch_up() {
     auto changes = store_->changes_since(warm_.version());
-    if (!changes) {
-        const std::string problem = to_string(changes.error());
-        if (problem != last_problem_) log_error("the shared state cannot be read: {}", problem);
-        last_problem_ = problem;
-        return false;
-    }
-    last_problem_.clear();
+    if (!changes) return succeeds(changes.error());
     warm_.apply(*std::move(changes));
-    return true;
+    return succeeds({});
+}
+
+bool Contender::succeeds(const Result<void>& reading) {
+    const std::string problem = reading ? "" : to_string(reading.error());
+    if (!problem.empty() && problem != last_problem_)
+        log_error("the shared state cannot be read: {}", problem);
+    last_problem_ = problem;
+    return problem.empty();
 }
 
 Result<Takeover> Contender::take_over() {
     following_ = false;
     follower_.join();
-    while (!catch_up()) {
+    while (!succeeds(store_->migrate()) || !catch_up()) {
         if (keeper_->is_lost()) return Error{ErrorCode::StoreFailed, last_problem_};
         std::this_thread::sleep_for(kProblemPause);
     }

@@ -40,6 +40,7 @@ private:
     Contender() = default;
     void follow();
     bool catch_up();
+    bool succeeds(const Result<void>& reading);
 
     PublishedState published_;  // the configuration
     std::unique_ptr<Authenticator> authenticator_;

@@ -89,8 +89,6 @@ public:
                     return {};
                 });
         }));
-        // Only now no other controller uses the tables as they were.
-        if (tenure) TRY(bring_up_to_date(*database_, current_shared_plan()));
         return tenure;
     }
 

@@ -24,18 +24,19 @@ namespace {
 constexpr std::chrono::seconds kCommitMost{10};
 // Each read is short: a standby, and the orders to all nodes, wait for it when a server is silent.
 constexpr std::chrono::seconds kReadMost{3};
+constexpr std::chrono::seconds kMigrationMost{3600};
 
 using sql::RowView;
 
 // A connection that is made when it is needed.
 class LazyConnection {
 public:
-    LazyConnection(SharedState where, std::chrono::seconds answer_most)
-        : where_(std::move(where)), answer_most_(answer_most) {}
+    LazyConnection(SharedState where, std::chrono::seconds answer_most, SharedPlan plan)
+        : where_(std::move(where)), answer_most_(answer_most), plan_(plan) {}
 
     Result<sql::Database*> get() {
         if (!database_) {
-            database_ = TRY(open_shared(where_, answer_most_));
+            database_ = TRY(open_shared(where_, answer_most_, plan_));
         } else if (database_->is_lost()) {
             TRY(database_->reconnect());
         }
@@ -58,6 +59,7 @@ private:
 
     const SharedState where_;
     const std::chrono::seconds answer_most_;
+    const SharedPlan plan_;
     std::unique_ptr<sql::Database> database_;
 };
 
@@ -68,8 +70,11 @@ struct WriterRow {
 
 class PostgresqlStore : public Store {
 public:
-    explicit PostgresqlStore(const SharedState& where)
-        : writer_(where, kCommitMost), reader_(where, kReadMost) {}
+    PostgresqlStore(const SharedState& where, SharedPlan plan)
+        : where_(where),
+          plan_(plan),
+          writer_(where, kCommitMost, plan),
+          reader_(where, kReadMost, plan) {}
 
     Result<Epoch> take_epoch() override {
         WriterRow row;
@@ -95,8 +100,8 @@ public:
         StoredState state;
         std::vector<BadRow> bad;
         WriterRow row;
+        TRY(migrate());
         TRY(writer_.use([&](sql::Database& database) -> Result<void> {
-            TRY(bring_up_to_date(database, current_shared_plan()));
             return sql::transact(database, [&]() -> Result<void> {
                 bad.clear();
                 TRY(begin_reading(database));
@@ -121,7 +126,7 @@ public:
             sql::Database& database = *TRY(reader_.get());
             TRY(sql::transact(database, [&]() -> Result<void> {
                 TRY(begin_reading(database));
-                TRY(check_is_current(database, current_shared_plan()));
+                TRY(check_is_current(database, plan_));
                 changes = TRY(read_changes(database, since));
                 return {};
             }));
@@ -131,6 +136,14 @@ public:
         for (const StoredJob& stored : changes.changed.jobs) refs_.add(stored.job);
         for (const JobId job : changes.forgotten) refs_.forget(job);
         return changes;
+    }
+
+    Result<void> migrate() override {
+        const auto is_current = [this](sql::Database& database) {
+            return check_is_current(database, plan_);
+        };
+        if (read(is_current)) return {};
+        return bring_up_to_date(*TRY(open_shared(where_, kMigrationMost, plan_)), plan_);
     }
 
     Result<StateVersion> version() override {
@@ -346,6 +359,8 @@ private:
         });
     }
 
+    const SharedState where_;
+    const SharedPlan plan_;
     LazyConnection writer_;
     Epoch epoch_ = 0;           // of the last batch
     StateVersion version_ = 0;  // of the state as it was read, with the commits since
@@ -359,7 +374,11 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_postgresql(const SharedState& where) {
-    return std::unique_ptr<Store>(std::make_unique<PostgresqlStore>(where));
+    return open_postgresql(where, current_shared_plan());
+}
+
+std::unique_ptr<Store> open_postgresql(const SharedState& where, const SharedPlan& plan) {
+    return std::make_unique<PostgresqlStore>(where, plan);
 }
 
 }  // namespace sluice

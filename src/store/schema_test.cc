@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "store/lease.h"
 #include "store/sqlite_file.h"
 #include "store/store.h"
 #include "store/testing.h"
@@ -199,6 +200,93 @@ TEST(Schema, AFileFromBeforeTheFirstReleaseIsRefused) {
         const auto refused = open_sqlite(directory.path());
         ASSERT_FALSE(refused);
         EXPECT_NE(refused.error().detail.find("before the first release"), std::string::npos);
+    }
+}
+
+// ---- a shared state
+
+class SharedSchema : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!has_postgresql()) GTEST_SKIP() << "PostgreSQL is not installed";
+        where_ = shared_state(directory_);
+        const auto store = open_postgresql(where_).value();
+        Batch batch = batch_of({simple_job(1)});
+        batch.epoch = store->take_epoch().value();
+        ASSERT_TRUE(store->load());
+        ASSERT_TRUE(store->commit(batch));
+    }
+    Result<std::int64_t> number(const std::string& statement) {
+        const auto database = TRY(sql::open(target_of(where_)));
+        std::int64_t found = 0;
+        TRY(database->query(statement, {}, [&](const sql::RowView& row) -> Result<void> {
+            found = row.number(0);
+            return {};
+        }));
+        return found;
+    }
+    const StateDirectory directory_;
+    SharedState where_;
+};
+
+// A step may take longer than the lease waits for an answer.
+const SharedMigration kTwoSharedSteps[] = {
+    {kSchema,
+     [](sql::Database& database) -> Result<void> {
+         TRY(database.run("SELECT pg_sleep(2)"));
+         TRY(database.run("CREATE TABLE added (a INTEGER)"));
+         return {};
+     }},
+    {kSchema + 1,
+     [](sql::Database& database) -> Result<void> {
+         TRY(database.run("INSERT INTO added VALUES (7)"));
+         return {};
+     }},
+};
+
+TEST_F(SharedSchema, AnOlderStateIsMigratedByTheActiveController) {
+    const auto newer = open_postgresql(where_, {kSchema + 2, kTwoSharedSteps});
+    const auto standby = newer->changes_since(0);
+    ASSERT_FALSE(standby);
+    EXPECT_NE(standby.error().detail.find("when this controller becomes the active one"),
+              std::string::npos)
+        << standby.error().detail;
+    EXPECT_EQ(number(kVersion).value(), kSchema);
+    const Result<void> migrated = newer->migrate();
+    ASSERT_TRUE(migrated) << migrated.error().detail;
+    EXPECT_EQ(number("SELECT a FROM added").value(), 7);
+    EXPECT_EQ(number(kVersion).value(), kSchema + 2);
+    EXPECT_EQ(newer->changes_since(0)->changed.jobs.size(), 1u);
+    ASSERT_TRUE(newer->migrate()) << "and is left alone after that";
+    EXPECT_EQ(number("SELECT count(*) FROM added").value(), 1);
+}
+
+TEST_F(SharedSchema, AStateWhoseMigrationFailsIsUnchanged) {
+    const SharedMigration failing[] = {kTwoSharedSteps[0],
+                                       {kSchema + 1, [](sql::Database& database) -> Result<void> {
+                                            TRY(database.run("noise"));
+                                            return {};
+                                        }}};
+    EXPECT_FALSE(open_postgresql(where_, {kSchema + 2, failing})->migrate());
+    EXPECT_EQ(number(kVersion).value(), kSchema);
+    EXPECT_FALSE(number("SELECT a FROM added"));
+    EXPECT_EQ(open_postgresql(where_).value()->load()->jobs.size(), 1u);
+}
+
+// By the store and by the lease, so that an older program does not become the active controller.
+TEST_F(SharedSchema, ANewerStateIsRefused) {
+    run_shared(where_, fmt::format("UPDATE meta SET value = {} WHERE key = 'schema'", kSchema + 1));
+    const auto lease = postgresql_lease(where_, "a").value();
+    const auto taken = lease->try_acquire();
+    const auto read = open_postgresql(where_).value()->changes_since(0);
+    ASSERT_FALSE(taken);
+    ASSERT_FALSE(read);
+    for (const std::string& why : {taken.error().detail, read.error().detail}) {
+        EXPECT_NE(why.find(fmt::format("newer version (schema {}, this one knows {}): upgrade this "
+                                       "program",
+                                       kSchema + 1, kSchema)),
+                  std::string::npos)
+            << why;
     }
 }
 

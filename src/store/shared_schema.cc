@@ -160,11 +160,12 @@ Result<void> bring_up_to_date(sql::Database& database, const SharedPlan& plan) {
 }
 
 Result<std::unique_ptr<sql::Database>> open_shared(const SharedState& where,
-                                                   std::chrono::seconds timeout) {
+                                                   std::chrono::seconds timeout,
+                                                   const SharedPlan& plan) {
     sql::Target target = target_of(where);
     target.timeout = timeout;
     auto database = TRY(sql::open(target));
-    TRY(check_shared_schema(*database, current_shared_plan()));
+    TRY(check_shared_schema(*database, plan));
     return database;
 }
 

@@ -38,9 +38,13 @@ Result<void> check_shared_schema(sql::Database& database, const SharedPlan& plan
 // controller may: another one may still use the older version.
 Result<void> bring_up_to_date(sql::Database& database, const SharedPlan& plan);
 
-// A connection to the state, with tables of this version or of an older one.
+// A connection to the state, with tables of the version of the plan or of an older one.
 Result<std::unique_ptr<sql::Database>> open_shared(const SharedState& where,
-                                                   std::chrono::seconds timeout);
+                                                   std::chrono::seconds timeout,
+                                                   const SharedPlan& plan = current_shared_plan());
+
+// As in store.h, for a program with another plan.
+std::unique_ptr<Store> open_postgresql(const SharedState& where, const SharedPlan& plan);
 
 // Renames the schema, so that the next controller starts with an empty state. Returns its new name.
 Result<std::string> put_shared_state_aside(const SharedState& where, Time now);

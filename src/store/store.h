@@ -98,6 +98,9 @@ public:
     // one that will before the first commit. A state of one controller has no versions: an error.
     virtual Result<StateChanges> changes_since(StateVersion since);
     virtual Result<StateVersion> version() { return StateVersion{0}; }
+    // Brings a shared state of an older version to that of this program, for which changes_since()
+    // then works. By the one that has the epoch: only then no other controller uses it as it was.
+    virtual Result<void> migrate() { return {}; }
     // The secret that all controllers of a shared state sign launch credentials with: the stored
     // one, or `fresh`, which is stored if there is none.
     virtual Result<std::string> launch_key(const std::string& fresh) { return fresh; }
