@@ -1,6 +1,9 @@
 """scancel and its many ways to name jobs."""
 
+import contextlib
+import socket
 import sys
+import threading
 
 from cluster import process_state
 
@@ -176,3 +179,32 @@ def test_stopped_tasks_do_not_run_until_they_are_continued(shared):
     shared.wait_for(lambda: (shared.dir / "work" / "counted").read_text() not in ("", before), what="them to go on")
     shared.run("scancel", job)
     shared.wait_end(job)
+
+
+def test_a_signal_whose_answer_is_lost_is_not_sent_again(make_cluster):
+    """A controller that ends its connections when it has read a request; a job that is cancelled is cancelled again."""
+    cluster = make_cluster(start=False)
+    requests = []
+
+    def serve(listener):
+        with contextlib.suppress(OSError):  # until it is shut down
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    if connection.recv(65536):
+                        requests.append(1)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0sluice.slurmctld.{cluster.ports.numbers[0]}")
+        listener.listen()
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        for words, unknown in ((["scancel", "-s", "USR1", "1"], True), (["scontrol", "notify", "1", "text"], True),
+                               (["scancel", "1"], False)):
+            requests.clear()
+            result = cluster.run(*words, check=False)
+            assert result.returncode != 0
+            assert ("it is not known whether this was done" in result.stderr) == unknown, result.stderr
+            assert (len(requests) == 1) == unknown, f"{words}: {len(requests)} requests"
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()

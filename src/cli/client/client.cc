@@ -37,6 +37,7 @@ constexpr std::size_t kLongAnswer = 16 * 1024;
 constexpr int kGiveWay = 10;
 constexpr milliseconds kBackOff{1000};  // when the controller says that we ask too often
 constexpr int kSendsMax = 3;            // of a request that may be repeated, when answers get lost
+constexpr const char* kOutcomeUnknown = "the answer is lost, it is not known whether this was done";
 // Of several controllers, the next one is tried if one of them does not answer for so long.
 constexpr milliseconds kOneServerMost{2000};
 constexpr milliseconds kOneAnswerMost{2000};
@@ -57,6 +58,8 @@ bool may_be_repeated(const wire::Request& request) {
             return !request.submit().idempotency_key().empty();
         case wire::Request::kCreateStep:
             return !request.create_step().idempotency_key().empty();
+        case wire::Request::kCancel:  // to end a job; a signal or a message would arrive twice
+            return request.cancel().signal() == 0 && request.cancel().message().empty();
         case wire::Request::kCompleteJob:  // a job that is over is as good as given back
         case wire::Request::kList:
         case wire::Request::kWaitJob:
@@ -67,7 +70,6 @@ bool may_be_repeated(const wire::Request& request) {
         case wire::Request::kExplain:
         case wire::Request::kShowDamaged:
         case wire::Request::kShowStatistics:
-        case wire::Request::kCancel:
         case wire::Request::kAskAccounting:
             return true;
         default:
@@ -309,9 +311,9 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
         // A lost wait is simply asked again, whenever the controller is back.
         bool again = may_be_repeated(request) && !was_asked_to_give_up &&
                      (sends < kSendsMax || request.has_wait_job());
-        if (!again || reply.error().detail == "never connected") {
-            return Error{reply.error().code, ""};
-        }
+        if (reply.error().detail == "never connected") return Error{reply.error().code, ""};
+        if (!again)
+            return Error{reply.error().code, may_be_repeated(request) ? "" : kOutcomeUnknown};
         search = search_for(request, waiting);
     }
 }
