@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "accounting/service.h"
-#include "base/log.h"
+#include "base/audit_log.h"
 #include "model/errors.h"
 #include "protocol/field_codec.h"
 
@@ -95,7 +95,7 @@ Result<std::vector<std::string>> AccountingService::modify_jobs(const Accounting
     if (order.only_check) return rows;
     TRY(writer_->replace_jobs(runs, why));
     for (const Transaction& each : why)
-        log_info("audit: uid {}: modify job {} {}", actor.user.value, each.where, each.info);
+        log_audit("uid {}: modify job {} {}", actor.user.value, each.where, each.info);
     return rows;
 }
 

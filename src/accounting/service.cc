@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/log.h"
+#include "base/audit_log.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
 #include "model/used_fields.h"
@@ -168,7 +168,7 @@ Result<void> AccountingService::change(
     if (outcome.is_empty()) return {};
     TRY(store_policy(std::move(policy), outcome.transactions));
     for (const Transaction& each : outcome.transactions)
-        log_info("audit: uid {}: {} {} {}", actor.user.value, each.action, each.where, each.info);
+        log_audit("uid {}: {} {} {}", actor.user.value, each.action, each.where, each.info);
     return {};
 }
 
@@ -325,7 +325,7 @@ Result<std::vector<std::string>> AccountingService::obey(const AccountingOrder& 
     if (order.kind == AccountingOrder::Kind::ModifyJobs) return modify_jobs(order, viewer, now);
     TRY(check_is_administrator(viewer));
     if (order.kind == AccountingOrder::Kind::Purge) {
-        log_info("audit: uid {}: archive into {}", viewer.user.value, order.path);
+        log_audit("uid {}: archive into {}", viewer.user.value, order.path);
         TRY(purge(order.rules, now, order.path));
         return rows;
     }
@@ -339,12 +339,12 @@ Result<std::vector<std::string>> AccountingService::obey(const AccountingOrder& 
         const ImportOutcome outcome =
             TRY(writer_->import_runs(order.cluster, order.runs, order.only_check));
         if (!order.only_check)
-            log_info("audit: uid {}: import {} runs into {}", viewer.user.value, outcome.added,
-                     order.cluster);
+            log_audit("uid {}: import {} runs into {}", viewer.user.value, outcome.added,
+                      order.cluster);
         rows.push_back(encoded(outcome));
         return rows;
     }
-    log_info("audit: uid {}: load archive {}", viewer.user.value, order.path);
+    log_audit("uid {}: load archive {}", viewer.user.value, order.path);
     TRY(writer_->load_archive(order.path));
     return rows;
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <mutex>
 
+#include "base/audit_log.h"
 #include "base/log_copy.h"
 
 namespace sluice {
@@ -200,17 +201,27 @@ void write_log(LogLevel level, std::string_view line) {
 
 namespace {
 
-void write_lines(LogLevel level, const std::vector<std::string>& lines) {
-    Sink& out = sink();
-    std::lock_guard lock(out.mutex);
-    if (out.file >= 0 && level <= out.file_level) {
+std::vector<std::string> escaped(const std::vector<std::string>& raw_lines) {
+    std::vector<std::string> lines;
+    for (const std::string& line : raw_lines) lines.push_back(escaped_log_line(line));
+    return lines;
+}
+
+struct Destinations {
+    bool file, standard_error, syslog;
+};
+
+// With the lock held.
+void write_lines(const Sink& out, Destinations to, LogLevel level,
+                 const std::vector<std::string>& lines) {
+    if (to.file) {
         write_all(out.file, prefixed(lines, fmt::format("{} {}", timestamp(), prefix_of(level))));
     }
-    if (level <= out.setup.stderr_level) {
+    if (to.standard_error) {
         write_all(STDERR_FILENO,
                   prefixed(lines, fmt::format("{}: {}", out.setup.program, prefix_of(level))));
     }
-    if (level > out.setup.syslog_level) return;
+    if (!to.syslog) return;
     for (const std::string& line : lines) {
         syslog(syslog_priority(level), "%s%s", prefix_of(level), line.c_str());
     }
@@ -235,10 +246,31 @@ void copy_lines(LogLevel level, const std::vector<std::string>& lines) {
 
 void write_log(LogLevel level, const std::vector<std::string>& raw_lines) {
     if (raw_lines.empty()) return;
-    std::vector<std::string> lines;
-    for (const std::string& line : raw_lines) lines.push_back(escaped_log_line(line));
-    write_lines(level, lines);
+    const std::vector<std::string> lines = escaped(raw_lines);
+    {
+        Sink& out = sink();
+        std::lock_guard lock(out.mutex);
+        write_lines(out,
+                    {.file = out.file >= 0 && level <= out.file_level,
+                     .standard_error = level <= out.setup.stderr_level,
+                     .syslog = level <= out.setup.syslog_level},
+                    level, lines);
+    }
     copy_lines(level, lines);
+}
+
+// Standard error is used for more than fatal errors in the foreground only.
+void write_audit(const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    Sink& out = sink();
+    std::lock_guard lock(out.mutex);
+    const bool has_file = out.file >= 0, in_foreground = out.setup.stderr_level > LogLevel::Fatal;
+    write_lines(
+        out,
+        {.file = has_file,
+         .standard_error = in_foreground,
+         .syslog = out.setup.syslog_level > LogLevel::Fatal || (!has_file && !in_foreground)},
+        LogLevel::Info, escaped(lines));
 }
 
 }  // namespace sluice

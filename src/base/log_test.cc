@@ -9,6 +9,7 @@
 #include <regex>
 #include <thread>
 
+#include "base/audit_log.h"
 #include "base/log_copy.h"
 
 namespace sluice {
@@ -51,6 +52,27 @@ TEST_F(Log, ALineHasTheTimeAndTheLevelOfAnError) {
     const std::string time = R"(\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] )";
     EXPECT_TRUE(std::regex_match(lines[0], std::regex(time + "started as n1"))) << lines[0];
     EXPECT_TRUE(std::regex_match(lines[1], std::regex(time + "error: cannot open 7"))) << lines[1];
+}
+
+TEST_F(Log, AuditIsWrittenWhateverTheLevelIs) {
+    for (const LogLevel level : {LogLevel::Quiet, LogLevel::Fatal, LogLevel::Debug5}) {
+        set_log_level(level);
+        log_audit("uid {}: change\nforged", 7);
+    }
+    const std::vector<std::string> lines = lines_of(path_);
+    ASSERT_EQ(lines.size(), 3u);
+    for (const std::string& line : lines)
+        EXPECT_TRUE(line.ends_with("] audit: uid 7: change\\x0aforged")) << line;
+}
+
+TEST_F(Log, AuditGoesToStandardErrorInTheForegroundOnly) {
+    for (const LogLevel level : {LogLevel::Error, LogLevel::Fatal}) {
+        start_log({.program = "test", .stderr_level = level});
+        testing::internal::CaptureStderr();
+        log_audit("change");
+        EXPECT_EQ(testing::internal::GetCapturedStderr(),
+                  level == LogLevel::Error ? "test: audit: change\n" : "");
+    }
 }
 
 TEST_F(Log, TheLevelDecidesWhatIsWrittenAndCanBeChanged) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
+
 #include "base/text.h"
 #include "model/field_text.h"
 #include "model/job_change_fields.h"
@@ -89,6 +91,27 @@ std::string values_of(const ReservationChange& change) {
     return text;
 }
 
+template <typename... Events>
+struct OneOf {
+    template <typename E>
+    static constexpr bool has = (std::same_as<E, Events> || ...);
+};
+
+// Events that are not administrative changes. An event that is neither here nor in Describe does
+// not compile. The line of a cancellation is "kill_job: ..." (change_lines.h).
+using Unrecorded =
+    OneOf<CancelJobs, CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, ExplainJob,
+          NodeRegistered, NodeHeartbeat, DataProgressed, DataCached, NodeDisconnected,
+          LaunchReported, JobEnded, StepEnded, NodeCleaned, KillFailed, Tick, ClockStepped,
+          StoodStill, FactsDelivered, PolicyChanged, JobProgramEnded, UsageImported, DataReported,
+          PowerProgramStarted, GpusReported, ServiceChanged>;
+
+std::string names_of(const std::vector<NodeConfig>& nodes) {
+    std::string text;
+    for (const NodeConfig& node : nodes) text += (text.empty() ? "" : ",") + node.name;
+    return text;
+}
+
 struct Describe {
     const Answer& answer;
 
@@ -116,6 +139,12 @@ struct Describe {
         return fmt::format("reboot node {}:{} Reason={}", join(e.nodes, ","), e.asap ? " ASAP" : "",
                            e.reason);
     }
+    std::string operator()(const CreateNodes& e) const {
+        return "create node " + names_of(e.nodes);
+    }
+    std::string operator()(const DeleteNodes& e) const {
+        return "delete node " + join(e.nodes, ",");
+    }
     std::string operator()(const SetTrigger& e) const {
         return fmt::format("set trigger:{}", print_fields(e.demand));
     }
@@ -129,9 +158,7 @@ struct Describe {
         return fmt::format("submit job {} as uid {}", accepted->job.value, e.caller.user.value);
     }
     template <typename Other>
-    std::string operator()(const Other&) const {
-        return {};
-    }
+    requires Unrecorded::has<Other> std::string operator()(const Other&) const { return {}; }
 };
 
 struct CallerOf {

@@ -1,7 +1,7 @@
 // controller/audit.h
 //
 // One line in the log for every administrative change: user (uid), action, object, values. Written
-// at level info once the change is on disk; docs/security.md lists the lines.
+// once the change is on disk, whatever the level of the log is; docs/security.md lists the lines.
 #pragma once
 
 #include <optional>

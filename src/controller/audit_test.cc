@@ -36,6 +36,15 @@ TEST(Audit, AChangeIsToldWithItsUserItsObjectAndItsValues) {
     EXPECT_EQ(
         line(RebootNodes{.request = kId, .caller = kAdmin, .nodes = {"n1"}, .reason = "kernel"}),
         "audit: uid 500: reboot node n1: Reason=kernel");
+    CreateNodes creation{.request = kId, .caller = kAdmin, .nodes = std::vector<NodeConfig>(2)};
+    creation.nodes[0].name = "d1";
+    creation.nodes[1].name = "d2";
+    EXPECT_EQ(line(creation), "audit: uid 500: create node d1,d2");
+    EXPECT_EQ(line(DeleteNodes{kId, kAdmin, {"d1", "d2"}}), "audit: uid 500: delete node d1,d2");
+    EXPECT_EQ(line(SetTrigger{kId, kAdmin, {.program = "/bin/true"}}),
+              "audit: uid 500: set trigger: program=/bin/true");
+    EXPECT_EQ(line(ClearTriggers{kId, kAdmin, {.job = JobId{3}}}),
+              "audit: uid 500: clear trigger: jobid=3");
 }
 
 TEST(Audit, OfSeveralJobsThoseAreNamedForWhichItWasDone) {

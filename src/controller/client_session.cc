@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 
+#include "base/audit_log.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "controller/accounting_requests.h"
@@ -171,8 +172,8 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
         may(services_.role(caller_.user), Action::Shutdown)) {
         co_await link_->flushed();
         if (!request.shutdown().only_controller()) co_await services_.fleet->shut_down();
-        log_info("audit: uid {}: shutdown{}", caller_.user.value,
-                 request.shutdown().only_controller() ? " slurmctld" : "");
+        log_audit("uid {}: shutdown{}", caller_.user.value,
+                  request.shutdown().only_controller() ? " slurmctld" : "");
         kill(getpid(), SIGTERM);
     }
 }
@@ -529,7 +530,7 @@ Bytes ClientSession::reset_statistics() {
     const auto allowed = permit(services_.role(caller_.user), Action::ResetStatistics);
     if (!allowed) return framed(error_reply(allowed.error()));
     services_.statistics.reset(wall_clock());
-    log_info("audit: uid {}: reset statistics", caller_.user.value);
+    log_audit("uid {}: reset statistics", caller_.user.value);
     return done_reply();
 }
 

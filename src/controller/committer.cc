@@ -1,6 +1,7 @@
 // controller/committer.cc
 #include "controller/committer.h"
 
+#include "base/audit_log.h"
 #include "base/log.h"
 #include "controller/change_lines.h"
 #include "model/errors.h"
@@ -136,7 +137,7 @@ void Committer::release(Decided decided) {
         power_programs_.take(std::move(program));
     for (RunTrigger& trigger : decided.triggers) triggers_.take(std::move(trigger));
     // Last, as no client waits for the log.
-    write_log(LogLevel::Info, decided.audit_lines);
+    write_audit(decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {
         write_log(LogLevel::Info, change_lines(*before, *after, decided.batch.changes));
     }

@@ -6,6 +6,7 @@
 #include <asio/post.hpp>
 #include <filesystem>
 
+#include "base/audit_log.h"
 #include "base/log.h"
 #include "config/settings.h"
 #include "controller/accounting_requests.h"
@@ -237,7 +238,7 @@ void Controller::reconfigure() {
     if (!incoming) {
         log_error("slurm.conf was not taken over: {}", to_string(incoming.error()));
     } else {
-        log_info("audit: reconfigure by SIGHUP");
+        log_audit("reconfigure by SIGHUP");
         inbox_.push(std::move(*incoming));
     }
 }

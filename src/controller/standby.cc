@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "auth/handshake.h"
-#include "base/log.h"
+#include "base/audit_log.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "core/permission.h"
@@ -75,7 +75,7 @@ wire::Reply Standby::answer(const wire::Request& request, UserId caller) {
             return pong();
         case wire::Request::kTakeOver:
             if (const auto may = allowed(Action::Shutdown); !may) return error_reply(may.error());
-            log_info("audit: uid {}: takeover", caller.value);
+            log_audit("uid {}: takeover", caller.value);
             keeper_.ask_for_lease();
             return done();
         case wire::Request::kReconfigure:
@@ -83,11 +83,12 @@ wire::Reply Standby::answer(const wire::Request& request, UserId caller) {
                 return error_reply(may.error());
             if (const auto next = load_live_config(live->config.path); !next)
                 return error_reply(next.error());
+            log_audit("uid {}: reconfigure", caller.value);
             kill(getpid(), SIGHUP);
             return done();
         case wire::Request::kShutdown:
             if (const auto may = allowed(Action::Shutdown); !may) return error_reply(may.error());
-            log_info("audit: uid {}: shutdown", caller.value);
+            log_audit("uid {}: shutdown", caller.value);
             return done();
         default:
             return error_reply(refusal());

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "auth/handshake.h"
-#include "base/log.h"
+#include "base/audit_log.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
 #include "model/statistics_fields.h"
@@ -111,8 +111,8 @@ Result<wire::Reply> obey(DbdServices& services, const AccountingCaller& viewer,
         case Kind::Reconfigure:
         case Kind::Shutdown:
             TRY(services.accounting.check_is_administrator(viewer));
-            log_info("audit: uid {}: {}", viewer.user.value,
-                     order.kind == Kind::Shutdown ? "shutdown" : "reconfigure");
+            log_audit("uid {}: {}", viewer.user.value,
+                      order.kind == Kind::Shutdown ? "shutdown" : "reconfigure");
             services.signal_after_reply = order.kind == Kind::Shutdown ? SIGTERM : SIGHUP;
             break;
         case Kind::ShowStatistics:

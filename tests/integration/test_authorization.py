@@ -219,8 +219,9 @@ def test_one_user_does_not_fill_the_controllers_memory(cluster):
     assert cluster.run_job("echo alive", user=USER)[1] == "alive\n"
 
 
-def test_every_administrative_change_is_a_line_with_the_uid(make_cluster):
-    cluster = make_cluster(nodes=1)
+@pytest.mark.parametrize("level", ["info", "quiet"])
+def test_every_administrative_change_is_a_line_with_the_uid(make_cluster, level):
+    cluster = make_cluster(nodes=1, extra=f"SlurmctldDebug={level}\nMaxNodeCount=3")
     job = cluster.submit("true", "--hold", user=USER)
     cluster.run("scontrol", "update", f"JobId={job}", "Comment=x", user=USER)
     cluster.run("scontrol", "hold", job)
@@ -230,6 +231,9 @@ def test_every_administrative_change_is_a_line_with_the_uid(make_cluster):
     cluster.run("sacctmgr", "-i", "add", "qos", "fast")
     cluster.run("scontrol", "create", "reservation", "ReservationName=r1", "StartTime=now+1hour",
                 "Duration=10", "Nodes=n1", "Users=root")
+    cluster.run("scontrol", "create", "NodeName=d[1-2]", "CPUs=1")
+    cluster.run("scontrol", "delete", "NodeName=d[1-2]")
+    cluster.run("sdiag", "-r")
     cluster.run("scontrol", "reconfigure")
     cluster.run("scontrol", "update", "PartitionName=debug", "MaxTime=7", user=USER, check=False)
     cluster.run("scontrol", "update", "NodeName=n1", "State=RESUME")
@@ -237,7 +241,8 @@ def test_every_administrative_change_is_a_line_with_the_uid(make_cluster):
     wanted = [rf"uid {UID}: update job {job}: Comment=x", rf"uid 0: hold job {job}",
               rf"uid 0: update job {job}: Nice=7", "uid 0: update partition debug: MaxTime=01:00:00",
               "uid 0: update node n1: State=DRAIN Reason=fan", "uid 0: Add QOS fast",
-              "uid 0: create reservation r1: .*Nodes=n1 Users=0", "uid 0: reconfigure"]
+              "uid 0: create reservation r1: .*Nodes=n1 Users=0", "uid 0: create node d1,d2", "uid 0: delete node d1,d2",
+              "uid 0: reset statistics", "uid 0: reconfigure"]
     # The line of a change may be written after its answer.
     for line in wanted:
         cluster.wait_for(lambda: re.search(rf"\] audit: {line}", log_of(cluster), re.I),

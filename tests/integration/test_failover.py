@@ -302,6 +302,13 @@ def test_clocks_that_differ_by_an_hour(module_hosts, module_munged, database, re
         database.psql("DROP DATABASE clocks WITH (FORCE)")
 
 
+def test_a_reconfiguration_is_a_line_with_the_uid_at_each_controller(pair):
+    pair.active()
+    pair.run("scontrol", "reconfigure")
+    for name in ("c1", "c2"):
+        pair.wait_for(lambda: "audit: uid 0: reconfigure" in log_of(pair, name), what=f"the line of {name}")
+
+
 def test_a_planned_takeover(pair, report):
     """In both directions, under load; it takes less than a second."""
     places = {"c1": "0", "c2": "1"}
