@@ -1,4 +1,5 @@
-// core/permission_test.cc: every row of the table of permissions, for every role that exists today.
+// core/permission_test.cc: every row of the table of permissions, for every role. What only the
+// shell checks is in tests/integration/test_authorization.py.
 #include "core/permission.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace sluice {
 namespace {
 
-constexpr UserId kOwnerId{1000}, kSlurmId{500}, kStrangerId{2000};
+constexpr UserId kOwnerId{1000}, kSlurmId{500}, kStrangerId{2000}, kCoordinatorId{3000},
+    kOperatorId{4000};
 constexpr RequestId kAsk{77};
 
 JobRef ref_to(JobId job, const std::string& tasks = "") {
@@ -21,32 +23,55 @@ JobRef ref_to(JobId job, const std::string& tasks = "") {
     return ref;
 }
 
+TriggerRequest trigger_of(std::optional<JobId> job, std::string program = "/bin/true") {
+    return {
+        .event = TriggerEvent::NodeDown, .job = job, .nodes = {}, .program = std::move(program)};
+}
+
+NodeConfig node_named(const char* name) {
+    NodeConfig node;
+    node.name = name;
+    node.origin = NodeOrigin::Dynamic;
+    return node;
+}
+
 // Jobs of one user in every state that a request may be about.
 struct Site {
     Scenario scenario;
     Effects effects = {};
 
-    explicit Site(bool user_top = false) {
+    explicit Site(UserId slurm_user = kSlurmId, bool user_top = false) {
         EXPECT_EQ(scenario.run(R"(
             nodes     n[1-2] cpus=4
             partition open default
             partition paid accounts=grant
-            submit    runs  time=10
-            submit    alloc salloc time=10
+            submit    runs  account=school time=10
+            submit    alloc account=school salloc time=10
             pass
-            submit    waits begin=60
-            submit    held  hold
-            submit    kept  begin=60
-            submit    array array=0-9 begin=60
+            submit    waits account=school begin=60
+            submit    held  account=school hold
+            submit    kept  account=school begin=60
+            submit    array account=school array=0-9 begin=60
             hold      kept
-            reserve   r1 start=10 length=30 nodes=n1 users=500,1000,2000 flags=USER_DELETE
+            reserve   r1 start=10 length=30 nodes=n1 users=500,1000,2000,3000,4000 flags=USER_DELETE
         )"),
                   "");
+        // Before SlurmUser is not root: then nobody else may.
+        apply(cluster(), now(), SetTrigger{kAsk, {kOwnerId, GroupId{1}}, trigger_of({})}, effects);
+        Policy policy;
+        policy.associations = {{.id = 1, .account = "root"},
+                               {.id = 2, .parent = 1, .account = "school"}};
+        policy.users = {{.name = "op", .uid = kOperatorId, .admin_level = AdminLevel::Operator},
+                        {.name = "coord", .uid = kCoordinatorId}};
+        policy.accounts = {{.name = "school", .coordinators = {"coord"}}};
+        cluster().set_policy(policy);
         Settings settings = cluster().settings();
-        settings.slurm_user = kSlurmId;
+        settings.slurm_user = slurm_user;
         settings.reboot_program = "/sbin/reboot";
+        settings.max_node_count = 4;
         settings.priority.user_top = user_top;
         cluster().apply_settings(std::make_shared<const Settings>(settings), now());
+        apply(cluster(), now(), CreateNodes{kAsk, kRoot, {node_named("d1")}}, effects);
         settle();
     }
     Cluster& cluster() { return scenario.cluster(); }
@@ -107,7 +132,7 @@ Event priority_raise(const Site& site, const Caller& caller) {
 }
 
 // The request that needs the right. What is not here is no request to the core.
-const std::map<Action, MakeEvent> kRequests = {
+const std::multimap<Action, MakeEvent> kRequests = {
     {Action::SubmitJob, [](const Site&, const Caller& c) { return submission(c); }},
     {Action::CancelJob, [](const Site& s, const Caller& c) { return cancellation(s, c); }},
     {Action::HoldJob,
@@ -169,6 +194,14 @@ const std::map<Action, MakeEvent> kRequests = {
      [](const Site&, const Caller& c) -> Event {
          return UpdateNode{kAsk, c, {"n1"}, {.state = NodeCommand::Drain, .reason = "x"}};
      }},
+    {Action::UpdateNode,
+     [](const Site&, const Caller& c) -> Event {
+         return CreateNodes{kAsk, c, {node_named("d2")}};
+     }},
+    {Action::UpdateNode,
+     [](const Site&, const Caller& c) -> Event {
+         return DeleteNodes{kAsk, c, {"d1"}};
+     }},
     {Action::RebootNodes,
      [](const Site&, const Caller& c) -> Event {
          return RebootNodes{.request = kAsk, .caller = c, .nodes = {"n1"}, .reason = {}};
@@ -185,25 +218,53 @@ const std::map<Action, MakeEvent> kRequests = {
      [](const Site& s, const Caller& c) {
          return reservation(s, c, ReservationChange::Verb::Delete);
      }},
+    {Action::SetJobTrigger,
+     [](const Site& s, const Caller& c) -> Event {
+         return SetTrigger{kAsk, c, trigger_of(s.job("runs"))};
+     }},
+    {Action::SetTrigger,
+     [](const Site&, const Caller& c) -> Event {
+         return SetTrigger{kAsk, c, trigger_of({}, "/bin/date")};
+     }},
+    {Action::ClearTrigger,
+     [](const Site&, const Caller& c) -> Event {
+         return ClearTriggers{kAsk, c, {.id = 1}};
+     }},
     {Action::Reconfigure,
      [](const Site& s, const Caller& c) -> Event {
          return Reconfigure{kAsk, c, const_cast<Site&>(s).cluster().settings_ptr()};
      }},
 };
 
-const std::pair<Role, UserId> kCallers[] = {{Role::Other, kStrangerId},
-                                            {Role::Owner, kOwnerId},
-                                            {Role::SlurmUser, kSlurmId},
-                                            {Role::Root, UserId{0}}};
+const std::pair<Role, UserId> kCallers[] = {
+    {Role::Other, kStrangerId},    {Role::Owner, kOwnerId},     {Role::Coordinator, kCoordinatorId},
+    {Role::Operator, kOperatorId}, {Role::SlurmUser, kSlurmId}, {Role::Root, UserId{0}}};
+
+bool is_about_triggers(Action action) {
+    return action == Action::SetJobTrigger || action == Action::SetTrigger ||
+           action == Action::ClearTrigger;
+}
 
 TEST(Permission, EveryRequestOfEveryRoleIsAnsweredByTheTable) {
     for (const auto& [action, make] : kRequests) {
+        const UserId slurm_user = is_about_triggers(action) ? UserId{0} : kSlurmId;
         for (const auto& [role, user] : kCallers) {
-            Site site(action == Action::TopOwnJob);
+            if (role == Role::SlurmUser && user != slurm_user) continue;
+            Site site(slurm_user, action == Action::TopOwnJob);
             const Caller caller{user, GroupId{100}};
             const std::string what =
                 fmt::format("{} by role {}", name_of(action), static_cast<int>(role));
             EXPECT_EQ(site.ask(make(site, caller), what), may(role, action)) << what;
+        }
+    }
+}
+
+TEST(Permission, OnlySlurmUserMaySetTriggersIfItIsNotRoot) {
+    for (const Action action : {Action::SetJobTrigger, Action::SetTrigger}) {
+        for (const auto& [role, user] : kCallers) {
+            Site site;
+            const Event event = kRequests.find(action)->second(site, {user, GroupId{1}});
+            EXPECT_EQ(site.ask(event, "trigger"), role == Role::SlurmUser) << user.value;
         }
     }
 }

@@ -184,7 +184,7 @@ Event random_request(JobId job, const Caller& caller, RequestId request) {
     JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
     if (*rc::gen::arbitrary<bool>()) ref.tasks = TaskSet::parse("1-2").value();
     auto verb = static_cast<JobVerb>(*rc::gen::inRange(0, 8));
-    switch (*rc::gen::inRange(0, 6)) {
+    switch (*rc::gen::inRange(0, 8)) {
         case 0:
             return ControlJobs{request, caller, verb, {ref}};
         case 1: {
@@ -199,6 +199,19 @@ Event random_request(JobId job, const Caller& caller, RequestId request) {
             return WaitJob{request, caller, job, WaitFor::Allocated};
         case 4:
             return CompleteJob{request, caller, job, {}};
+        case 5:
+            return SetTrigger{
+                request,
+                caller,
+                {.event = *rc::gen::element(TriggerEvent::JobEnded, TriggerEvent::JobTimeLimit),
+                 .job = job,
+                 .nodes = {},
+                 .program = "/bin/true"}};
+        case 6:
+            return ClearTriggers{
+                request, caller,
+                *rc::gen::element(TriggerChoice{.job = job}, TriggerChoice{.id = 1},
+                                  TriggerChoice{.user = UserId{1000}})};
         default:
             return CreateStep{request, caller, StepDemand{.job = job}};
     }
@@ -221,11 +234,18 @@ RC_GTEST_PROP(RandomUsers, NoRequestChangesTheJobOfAnotherUser, ()) {
         (void)cluster.take_changes();
         const UserId user{*rc::gen::element(1000u, 1001u)};
         const JobId job{*rc::gen::inRange(1u, 12u)};
+        const TriggerBook::List before = cluster.triggers().all();
         Effects effects;
         const RequestId request{100u + static_cast<std::uint32_t>(step)};
         apply(cluster, scenario.now(), random_request(job, {user, GroupId{1}}, request), effects);
         apply(cluster, scenario.now(), RequestDropped{request}, effects);
         for (const auto& changed : cluster.take_changes().jobs) RC_ASSERT(changed->user == user);
+        for (const Trigger& each : before) {
+            if (each.user != user) RC_ASSERT(cluster.triggers().find(each.id) != nullptr);
+        }
+        for (const Trigger& each : cluster.triggers().all()) {
+            if (each.wanted.job) RC_ASSERT(cluster.job(*each.wanted.job).user == each.user);
+        }
         for (const Effect& effect : effects) {
             if (const auto* order = std::get_if<TerminateJob>(&effect))
                 RC_ASSERT(cluster.job(order->run.job).user == user);
