@@ -166,7 +166,7 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
     if (request.body_case() == wire::Request::kReconfigure) {
         co_await reconfigure();
     } else {
-        answer_at_once(co_await query(request));
+        answer_at_once(bounded(co_await query(request)));
     }
     if (request.body_case() == wire::Request::kShutdown &&
         may(services_.role(caller_.user), Action::Shutdown)) {
@@ -463,11 +463,22 @@ asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
         return services_.listings.answer(*services_.published.snapshot.get(), question,
                                          caller_.user);
     };
-    Bytes listing = co_await run_on(services_.reader_pool, read);
+    Bytes listing = bounded(co_await run_on(services_.reader_pool, read));
     if (link_->local_peer && listing->size() > kLongListing) {
         turn_ = co_await services_.turns.take(link_->executor());
     }
     co_return listing;
+}
+
+// A user must not fill the memory with long replies that are not read.
+Bytes ClientSession::bounded(Bytes reply) {
+    if (reply->size() <= kLongListing || may(services_.role(caller_.user), Action::ExceedRateLimit))
+        return reply;
+    const Bytes counted = services_.unread.counted(caller_.user, std::move(reply));
+    if (counted) return counted;
+    return refusal(ErrorCode::RateLimited,
+                   fmt::format("uid {} has replies of up to {} MB here that are not read yet",
+                               caller_.user.value, services_.unread.most() >> 20));
 }
 
 asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {

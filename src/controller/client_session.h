@@ -48,6 +48,7 @@ private:
     asio::awaitable<Result<Incoming>> incoming_of(wire::Request& request, RequestId id);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);
+    Bytes bounded(Bytes reply);
     std::string config_text() const;  // `scontrol show config`
     asio::awaitable<Bytes> batch_script(JobId job);
     asio::awaitable<Bytes> accounting(const wire::Request& request);

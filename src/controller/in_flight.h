@@ -1,15 +1,19 @@
 // controller/in_flight.h
 //
-// How many bytes of undecided requests each user has in memory. A user with too many is refused
-// more until some are decided; other users are not affected. Thread-safe.
+// How many bytes of undecided requests, and of answers that were not read yet, each user has in
+// memory. A user with too many is refused more until there are fewer; other users are not affected.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "model/job.h"
+#include "net/link.h"
 
 namespace sluice {
 
@@ -57,6 +61,36 @@ public:
 private:
     const std::size_t most_;
     std::shared_ptr<Sums> sums_ = std::make_shared<Sums>();  // charges may be in the inbox
+};
+
+class UnreadReplies {
+public:
+    explicit UnreadReplies(std::size_t most_per_user) : charges_(most_per_user) {}
+
+    // The reply, counted until the last connection has sent it; a reply that goes to several is
+    // counted once. Null: the user has too many already.
+    Bytes counted(UserId user, Bytes reply) {
+        const std::lock_guard guard(mutex_);
+        std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+        auto& known = known_[{user.value, reply.get()}];
+        auto charge = known.lock();
+        if (!charge) charge = charges_.charge(user, reply->size());
+        if (!charge) return nullptr;
+        known = charge;
+        struct Counted {
+            Bytes reply;
+            std::shared_ptr<const InFlight::Charge> charge;
+        };
+        const std::string* text = reply.get();
+        return {std::make_shared<Counted>(std::move(reply), std::move(charge)), text};
+    }
+    std::size_t most() const { return charges_.most(); }
+
+private:
+    InFlight charges_;
+    std::mutex mutex_;
+    std::map<std::pair<std::uint32_t, const std::string*>, std::weak_ptr<const InFlight::Charge>>
+        known_;
 };
 
 }  // namespace sluice

@@ -87,5 +87,26 @@ TEST(InFlight, OneRequestIsTakenHoweverLargeWhenNothingElseWaits) {
     EXPECT_FALSE(in_flight.charge(kAnn, 1));
 }
 
+TEST(UnreadReplies, AreCountedUntilTheyAreSent) {
+    UnreadReplies unread(100);
+    const auto reply = [](std::size_t size) {
+        return std::make_shared<const std::string>(size, 'x');
+    };
+    const Bytes listing = reply(60);
+    Bytes first = unread.counted(kAnn, listing);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(*first, *listing);
+    Bytes again = unread.counted(kAnn, listing);  // on another connection
+    EXPECT_TRUE(again);
+    EXPECT_FALSE(unread.counted(kAnn, reply(41)));
+    EXPECT_TRUE(unread.counted(kAnn, reply(40)));
+    EXPECT_TRUE(unread.counted(kBob, listing));
+    first.reset();
+    EXPECT_FALSE(unread.counted(kAnn, reply(41)));
+    again.reset();
+    EXPECT_TRUE(unread.counted(kAnn, reply(100)));
+    EXPECT_TRUE(unread.counted(kAnn, reply(500)));  // alone, however long
+}
+
 }  // namespace
 }  // namespace sluice

@@ -38,6 +38,7 @@ class Fleet;
 class LeaseKeeper;
 
 constexpr std::size_t kInFlightMost = 4 * kFrameSizeMax;  // bytes of a user's undecided requests
+constexpr std::size_t kUnreadMost = 256u << 20;           // bytes of a user's long unread replies
 
 struct Services {
     Inbox& inbox;
@@ -68,6 +69,7 @@ struct Services {
     PeerHosts peer_hosts;  // used by slow_pool only
     RateLimiter rate_limiter;
     InFlight in_flight{kInFlightMost};
+    UnreadReplies unread{kUnreadMost};
     StatisticsBook statistics{wall_clock()};
     Fleet* fleet = nullptr;
     const LeaseKeeper* lease = nullptr;       // null: there is one controller

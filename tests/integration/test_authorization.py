@@ -179,6 +179,55 @@ def test_a_user_who_asks_too_often_is_slowed_down(make_cluster):
     limited.communicate()
 
 
+# So many connections that ask for the same long script and read nothing, then one that reads.
+DEAF = """
+import socket, struct, sys
+request = bytes.fromhex(sys.argv[2])
+def connect():
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(chr(0) + sys.argv[1])
+    peer.sendall(request)
+    return peer
+def take(peer, size):
+    data = b""
+    while len(data) < size:
+        part = peer.recv(size - len(data))
+        if not part: sys.exit("closed")
+        data += part
+    return data
+def message(peer):
+    return take(peer, struct.unpack("<I", take(peer, 4))[0])
+kept = [connect() for _ in range(int(sys.argv[3]))]
+for peer in kept: message(peer)  # Welcome: its answer is sent, as far as it goes
+last = connect()
+message(last)
+print(message(last)[:200], flush=True)
+sys.stdin.read()
+"""
+
+
+def test_replies_that_a_user_does_not_read_do_not_fill_the_controllers_memory(cluster):
+    text = "#!/bin/sh\n" + "# 0123456789\n" * 300_000
+    job = cluster.run("sbatch", "--parsable", "--hold", user=USER, input=text).stdout.strip()
+
+    def memory():
+        status = Path(f"/proc/{cluster.daemons['slurmctld'].pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) >> 10
+
+    before = memory()
+    arguments = [f"sluice.slurmctld.{cluster.ports.numbers[0]}",
+                 (frame(b"\x08" + varint(VERSION)) + frame(b"\x60" + varint(int(job)))).hex()]
+    deaf = cluster.popen(sys.executable, "-c", DEAF, *arguments, "200", user=USER)
+    answer = deaf.stdout.readline()
+    assert f"uid {UID} has replies of up to 256 MB" in answer
+    assert memory() < before + 400  # the scripts that were asked for are 780 MB
+    assert cluster.run_job("echo alive", user=OTHER)[1] == "alive\n"
+    # The same user is served when those connections have gone.
+    deaf.communicate("")
+    cluster.run("scontrol", "write", "batch_script", job, "copy", user=USER, cwd="/tmp")
+    Path("/tmp/copy").unlink()
+
+
 # Four requests of 30 MB that never arrive in full, then a fifth that does, and its answer.
 HOARDER = """
 import socket, struct, sys
