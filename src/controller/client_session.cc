@@ -19,6 +19,7 @@
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
+#include "core/query/viewer.h"
 #include "core/question.h"
 #include "model/errors.h"
 #include "model/partition_fields.h"
@@ -516,10 +517,12 @@ Bytes ClientSession::shown_triggers(std::string_view choice) const {
     const auto wanted = decode_trigger_choice(choice);
     if (!wanted) return framed(error_reply(wanted.error()));
     const auto snapshot = services_.published.snapshot.get();
+    const Viewer viewer(*snapshot->settings, caller_.user,
+                        snapshot->associations->admin_level(caller_.user));
     wire::Reply reply;
     wire::Rows& rows = *reply.mutable_rows();
     for (const Trigger& each : *snapshot->triggers) {
-        if (fits(*wanted, each)) rows.add_rows(encode(each));
+        if (fits(*wanted, each) && viewer.sees_jobs_of(each.user)) rows.add_rows(encode(each));
     }
     return framed_reply(reply);
 }

@@ -148,6 +148,11 @@ def test_private_data_is_hidden_in_every_listing(make_cluster):
     for command in (["scontrol", "show", "job", theirs], ["swhy", theirs], ["squeue", "-j", theirs]):
         hidden = cluster.run(*command, user=USER, check=False)
         assert "theirs" not in hidden.stdout and "root" not in hidden.stdout, command
+    cluster.run("strigger", "--set", f"--jobid={theirs}", "--fini", "--program=/bin/true theirs")
+    cluster.run("strigger", "--set", f"--jobid={mine}", "--fini", "--program=/bin/date", user=USER)
+    as_root, as_user = both("strigger", "--get")
+    assert "/bin/true" in as_root and "/bin/date" in as_root
+    assert "/bin/date" in as_user and "/bin/true" not in as_user and theirs not in as_user
     for command in (["sinfo"], ["scontrol", "show", "nodes"], ["scontrol", "show", "partitions"]):
         as_root, as_user = both(*command)
         assert "n1" not in as_user and "denied" in as_user, command
