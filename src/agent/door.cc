@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "auth/handshake.h"
 #include "auth/sha256.h"
@@ -25,6 +26,7 @@ namespace {
 // Far below the usual limit of 1024 descriptors: the supervisors of running steps need some, too.
 constexpr std::size_t kVisitorsMax = 256;
 constexpr std::chrono::seconds kPatience{30};  // until its request is complete
+constexpr std::chrono::seconds kNoiseSummary{1};
 
 Time wall_time() {
     return from_unix(std::time(nullptr));
@@ -149,7 +151,7 @@ void Door::on_message(const std::shared_ptr<Visitor>& visitor) {
             check_request_hash(*visitor->expected_hash, visitor->message());
         visitor->expected_hash.reset();
         if (!expected) {
-            log_error("{}: {}", peer_address(visitor->fd), to_string(expected.error()));
+            note_refusal(LogLevel::Error, *visitor, to_string(expected.error()));
             return leave(visitor);
         }
     }
@@ -168,11 +170,20 @@ void Door::greet(const std::shared_ptr<Visitor>& visitor) {
 void Door::end_greeting(const std::shared_ptr<Visitor>& visitor, wire::Welcome welcome,
                         const Result<void>& done) {
     if (!done) {
-        log_info("{}: refused: {}", peer_address(visitor->fd), to_string(done.error()));
+        note_refusal(LogLevel::Info, *visitor, "refused: " + to_string(done.error()));
         *welcome.mutable_error() = to_wire(done.error());
     }
     answer(visitor->fd, welcome);
     if (!done) leave(visitor);
+}
+
+void Door::note_refusal(LogLevel level, const Visitor& visitor, const std::string& why) {
+    log_noise(level, "{}: {}", peer_address(visitor.fd), why);
+    if (std::exchange(is_noise_due_, true)) return;
+    loop_.after(kNoiseSummary, [this] {
+        is_noise_due_ = false;
+        end_noise_second();
+    });
 }
 
 // The authenticator may have to wait for munged.

@@ -46,6 +46,8 @@ private:
     void on_step(const std::shared_ptr<Visitor>& visitor);
     void on_usage_asked(const std::shared_ptr<Visitor>& visitor, const wire::AskUsage& question);
     void leave(const std::shared_ptr<Visitor>& visitor);
+    // Anybody can cause these lines: so many a second, then a summary.
+    void note_refusal(LogLevel level, const Visitor& visitor, const std::string& why);
 
     EventLoop& loop_;
     std::shared_ptr<Authenticator> authenticator_;
@@ -56,6 +58,7 @@ private:
     std::string node_;                              // our name
     std::list<std::shared_ptr<Visitor>> visitors_;  // the oldest first
     Time started_;
+    bool is_noise_due_ = false;  // end_noise_second() will be called
 };
 
 }  // namespace sluice

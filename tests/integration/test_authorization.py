@@ -304,18 +304,24 @@ def test_every_administrative_change_is_a_line_with_the_uid(make_cluster, level)
     assert "MaxTime=00:07" not in log_of(cluster)
 
 
-def test_strangers_cannot_forge_lines_in_the_log_nor_flood_it(make_cluster):
+@pytest.mark.parametrize("daemon", ["slurmctld", "n1"])
+def test_strangers_cannot_forge_lines_in_the_log_nor_flood_it(make_cluster, daemon):
     cluster = make_cluster(nodes=1)
+
+    def log_text():
+        return (cluster.dir / "log" / f"{daemon}.log").read_text()
+
+    port = cluster.ports.numbers[0 if daemon == "slurmctld" else 1]
     program = b"x\n[2030-01-01T00:00:00.000] forged\x1b[2J"
     hello = b"\x08\x63" + b"\x22" + varint(len(program)) + program  # of a version that is unknown
     for _ in range(300):
-        with socket.create_connection(("127.0.0.1", cluster.ports.numbers[0]), timeout=10) as peer:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
             peer.sendall(frame(hello))
             while peer.recv(4096):
                 pass
-    cluster.wait_for(lambda: "more lines about refused connections" in log_of(cluster),
+    cluster.wait_for(lambda: "more lines about refused connections" in log_text(),
                      what="the summary")
-    log = log_of(cluster)
+    log = log_text()
     assert not [line for line in log.splitlines() if line.startswith("[2030")]
     assert "x\\x0a[2030-01-01T00:00:00.000] forged\\x1b[2J" in log
     assert "\x1b" not in log
