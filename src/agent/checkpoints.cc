@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +15,6 @@
 #include "os/error.h"
 #include "os/files.h"
 #include "os/process.h"
-#include "os/self.h"
-#include "os/user.h"
 
 namespace sluice {
 
@@ -27,35 +24,6 @@ constexpr std::size_t kLineMost = 4096;
 // A process that cannot end itself in time is killed.
 constexpr std::chrono::seconds kEndPatience{1};
 constexpr std::chrono::seconds kUnkillable{20};
-
-// In the new process: it becomes the user, and sees what the job sees. What is wrong is a line of
-// its report.
-[[noreturn]] void give_up(const std::string& why) {
-    (void)write_all(STDOUT_FILENO, fmt::format("problem {}\n", why));
-    _exit(1);
-}
-
-struct Place {
-    uid_t user;
-    gid_t group;
-    std::string work_dir;
-    std::vector<PrivateDirectory> directories;
-    bool shared_mounts;
-    pid_t slurmd;
-};
-
-void enter(const Place& place, std::vector<std::string>& environment) {
-    const Result<std::optional<User>> user = find_user_with_groups(place.user, place.group);
-    if (!user || !*user) give_up(fmt::format("uid {} is not known on this node", place.user));
-    environment.push_back("USER=" + (*user)->name);
-    environment.push_back("HOME=" + (*user)->home);
-    const Result<void> entered = enter_private_directories(place.directories, place.shared_mounts);
-    if (!entered) give_up(entered.error().detail);
-    if (const Result<void> became = become(**user); !became) give_up(became.error().detail);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != place.slurmd) _exit(1);  // it ended before
-    if (chdir(place.work_dir.c_str()) != 0) give_up(os_error(place.work_dir).detail);
-}
 
 }  // namespace
 
@@ -163,8 +131,20 @@ Result<pid_t> Checkpoints::start(const Site& site, const Job& job, const wire::S
     (void)fcntl(write_end.get(), F_SETFL, 0);
     const JobKey key = key_of(job.order.run()).job;
     ProcessSpec spec;
-    spec.program = directory_of(site.stepd_path) + "/../bin/sdata";
-    spec.argv = {"sdata", "sync", "--expand", "--reports", "--log=" + job.order.log()};
+    // It becomes the user, and sees what the job sees. What is wrong is a line of its report.
+    spec.program = site.stepd_path;
+    spec.argv = {"slurmstepd",
+                 "enter",
+                 "become",
+                 std::to_string(job.order.user()),
+                 std::to_string(job.order.group()),
+                 job.order.work_dir(),
+                 std::to_string(getpid())};
+    add_directories(spec.argv, private_directories(site, key),
+                    site.container && site.container->shared);
+    spec.argv.insert(spec.argv.end(),
+                     {"--", directory_of(site.stepd_path) + "/../bin/sdata", "sync", "--expand",
+                      "--reports", "--log=" + job.order.log()});
     if (phase == Phase::Restore) spec.argv.emplace_back("--restore");
     if (phase == Phase::Final) {
         spec.argv.emplace_back("--final");
@@ -179,10 +159,6 @@ Result<pid_t> Checkpoints::start(const Site& site, const Job& job, const wire::S
     spec.directory_fallback = "/";
     spec.out = write_end.get();
     spec.new_session = true;
-    const bool shared = site.container && site.container->shared;
-    spec.before_program = [place = Place{job.order.user(), job.order.group(), job.order.work_dir(),
-                                         private_directories(site, key), shared, getpid()}](
-                              std::vector<std::string>& environment) { enter(place, environment); };
     const pid_t pid = TRY(spawn(spec));
     Process& process = processes_[pid];
     process = {.job = key, .phase = phase, .local = pair.local(), .lines = std::move(read_end)};

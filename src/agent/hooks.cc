@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "os/process.h"
-#include "os/user.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -148,19 +147,31 @@ bool has_epilog(const Site& site) {
     return !programs_of(site, false).empty();
 }
 
+namespace {
+
+// What starts the program: see stepd/enter.h.
+std::vector<std::string> enter_with(const Site& site, uid_t user, const HookProgram& program) {
+    std::vector<std::string> argv{site.stepd_path, "enter", "name", std::to_string(user)};
+    if (program.in_job) add_directories(argv, program.directories, program.shared_mounts);
+    argv.insert(argv.end(), {"--", program.path});
+    return argv;
+}
+
+}  // namespace
+
 void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done) {
     const Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
-    std::vector<HookProgram> programs = programs_of(site, prolog);
-    for (HookProgram& each : programs) {
+    const std::vector<std::string> variables = variables_of(site, prolog, job);
+    std::vector<HookStart> starts;
+    for (HookProgram& each : programs_of(site, prolog)) {
         if (each.in_job) each.directories = private_directories(site, job.key);
         each.shared_mounts = site.container && site.container->shared;
+        starts.push_back({enter_with(site, job.user, each), variables});
     }
-    std::vector<std::string> variables = variables_of(site, prolog, job);
-    if (!site.config.prolog_flags.serial || programs.empty())
-        return run_all(std::move(programs), std::move(variables), limit, job.user, std::move(done));
-    run_in_turn([this, programs = std::move(programs), variables = std::move(variables), limit,
-                 user = job.user, done = std::move(done)] {
-        run_all(programs, variables, limit, user, [this, done](int status) {
+    if (!site.config.prolog_flags.serial || starts.empty())
+        return run_all(std::move(starts), limit, std::move(done));
+    run_in_turn([this, starts = std::move(starts), limit, done = std::move(done)] {
+        run_all(starts, limit, [this, done](int status) {
             on_turn_ended();
             done(status);
         });
@@ -181,28 +192,15 @@ void Hooks::on_turn_ended() {
 }
 
 // One after the other, until one fails.
-void Hooks::run_all(std::vector<HookProgram> programs, std::vector<std::string> variables,
-                    Seconds limit, uid_t user, std::function<void(int)> done) {
+void Hooks::run_all(std::vector<HookStart> programs, Seconds limit, std::function<void(int)> done) {
     if (programs.empty()) return done(0);
-    const HookProgram first = programs.front();
+    HookStart first = std::move(programs.front());
     programs.erase(programs.begin());
-    std::vector<std::string> environment = variables;
-    auto go_on = [this, programs = std::move(programs), variables = std::move(variables), limit,
-                  user, done = std::move(done)](int status) {
+    auto go_on = [this, programs = std::move(programs), limit, done = std::move(done)](int status) {
         if (status != 0) return done(status);
-        run_all(programs, variables, limit, user, done);
+        run_all(programs, limit, done);
     };
-    start({first.path}, std::move(environment), limit, std::move(go_on),
-          [user, first](std::vector<std::string>& added) {
-              const std::optional<User> found = find_user(user);
-              added.push_back(
-                  fmt::format("SLURM_JOB_USER={}", found ? found->name : std::to_string(user)));
-              if (!first.in_job) return;
-              const Result<void> entered =
-                  enter_private_directories(first.directories, first.shared_mounts);
-              if (!entered) log_error("{}: {}", first.path, entered.error().detail);
-              if (!entered) _exit(1);
-          });
+    start(std::move(first.argv), std::move(first.environment), limit, std::move(go_on));
 }
 
 void Hooks::run_unkillable(const Site& site, const RunKey& key) {
@@ -211,9 +209,10 @@ void Hooks::run_unkillable(const Site& site, const RunKey& key) {
     std::vector<std::string> variables = own_variables(site);
     variables.push_back(fmt::format("SLURM_JOB_ID={}", key.job.job.value));
     variables.push_back(fmt::format("SLURM_STEP_ID={}", print_step(key.step)));
-    start({program}, std::move(variables), Seconds{0}, [program](int status) {
-        if (status != 0) log_error("{} failed, wait status {}", program, status);
-    });
+    start({program}, std::move(variables), site.config.unkillable_step_timeout,
+          [program](int status) {
+              if (status != 0) log_error("{} failed, wait status {}", program, status);
+          });
 }
 
 void Hooks::run_reboot(const Site& site) {
@@ -240,9 +239,8 @@ void Hooks::run_health_check(const Site& site, std::function<void()> done) {
 
 // No limit: zero.
 void Hooks::start(std::vector<std::string> argv, std::vector<std::string> environment,
-                  Seconds limit, std::function<void(int)> done, AddVariables add_variables) {
+                  Seconds limit, std::function<void(int)> done) {
     ProcessSpec spec;
-    spec.before_program = std::move(add_variables);
     spec.program = argv.front();
     spec.argv = std::move(argv);
     spec.environment = std::move(environment);

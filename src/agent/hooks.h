@@ -59,12 +59,12 @@ private:
         std::function<void(int)> done;
         EventLoop::TimerId timeout = 0;
     };
-    void run_all(std::vector<HookProgram> programs, std::vector<std::string> variables,
-                 Seconds limit, uid_t user, std::function<void(int)> done);
-    // `add_variables` runs in the program's process: the directory service may take long to answer.
-    using AddVariables = std::function<void(std::vector<std::string>& environment)>;
+    struct HookStart {
+        std::vector<std::string> argv, environment;
+    };
+    void run_all(std::vector<HookStart> programs, Seconds limit, std::function<void(int)> done);
     void start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
-               std::function<void(int)> done, AddVariables add_variables = {});
+               std::function<void(int)> done);
 
     // PrologFlags=Serial: one job's Prolog or Epilog at a time.
     void run_in_turn(std::function<void()> start);

@@ -18,6 +18,15 @@
 namespace sluice {
 namespace {
 
+// A supervisor that ends at once, but starts programs as stepd/enter.h says.
+constexpr std::string_view kEnter = R"(#!/bin/sh
+if [ "$1" = enter ]; then
+    while [ "$1" != -- ]; do shift; done
+    shift
+    exec "$@"
+fi
+)";
+
 class JobsHere : public testing::Test {
 protected:
     void SetUp() override {
@@ -29,7 +38,8 @@ protected:
         site_->node.name = "n1";
         site_->spool = directory_;
         site_->scratch = directory_ + "/scratch";
-        site_->stepd_path = "/bin/true";
+        site_->stepd_path = directory_ + "/stepd";
+        ASSERT_TRUE(write_file_atomically(site_->stepd_path, kEnter, {.mode = 0755}));
         gpus_.emplace(loop_, site_, GpuWatch::Handlers{});
         jobs_.emplace(loop_, site_, hooks_, *gpus_,
                       Jobs::ToController{[this](wire::AgentReport report) {
@@ -84,8 +94,8 @@ protected:
     void supervise_with(const std::string& script) {
         site_->stepd_path = directory_ + "/supervisor";
         ASSERT_TRUE(write_file_atomically(
-            site_->stepd_path,
-            fmt::format("#!/bin/sh\necho >>{}/started\n{}\n", directory_, script), {.mode = 0755}));
+            site_->stepd_path, fmt::format("{}echo >>{}/started\n{}\n", kEnter, directory_, script),
+            {.mode = 0755}));
     }
     std::size_t times_started() const {
         const Result<std::string> lines = read_file(directory_ + "/started");
@@ -401,15 +411,22 @@ TEST_F(JobsHere, AHookThatTakesTooLongIsKilled) {
               static_cast<std::uint32_t>(ErrorCode::PrologFailed));
 }
 
-TEST_F(JobsHere, APrologKnowsTheNameOfTheUser) {
-    site_->config.prolog = directory_ + "/prolog";
-    ASSERT_TRUE(write_file_atomically(
-        site_->config.prolog,
-        fmt::format("#!/bin/sh\necho $SLURM_JOB_USER >{}/user\nexit 1\n", directory_),
-        {.mode = 0755}));
-    launch();
-    finish_hook();
-    EXPECT_EQ(read_file(directory_ + "/user").value(), find_user(getuid())->name + "\n");
+TEST_F(JobsHere, AProgramForUnkillableStepsIsKilledInTheEnd) {
+    site_->config.unkillable_step_program = directory_ + "/unkillable";
+    ASSERT_TRUE(write_file_atomically(site_->config.unkillable_step_program,
+                                      "#!/bin/sh\nexec sleep 1000\n", {.mode = 0755}));
+    site_->config.unkillable_step_timeout = Seconds{1};
+    std::optional<int> ended;
+    loop_.on_signals({SIGCHLD}, [&](int) {
+        int status = 0;
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+            hooks_.on_exit(pid, status);
+            ended = status;
+        }
+    });
+    hooks_.run_unkillable(*site_, {{JobId{12}, 0}, kBatchStep});
+    while (!ended) loop_.run_once();
+    EXPECT_TRUE(WIFSIGNALED(*ended) && WTERMSIG(*ended) == SIGKILL);
 }
 
 TEST(Hooks, WhatWasLearnedComesBack) {

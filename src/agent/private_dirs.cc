@@ -84,6 +84,13 @@ std::vector<PrivateDirectory> private_directories(const Site& site, const JobKey
     return found;
 }
 
+void add_directories(std::vector<std::string>& argv,
+                     const std::vector<PrivateDirectory>& directories, bool shared) {
+    argv.insert(argv.end(), {"mounts", shared ? "shared" : "own"});
+    for (const PrivateDirectory& each : directories)
+        argv.insert(argv.end(), {"show", each.source, each.path});
+}
+
 void PrivateDirs::describe(const Site& site, const JobKey& job, wire::StepOrder& order) const {
     if (base_.empty() || !site.container) return;
     for (const PrivateDirectory& each : private_directories(site, job)) {

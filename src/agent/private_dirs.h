@@ -19,6 +19,9 @@ namespace sluice {
 // What the steps of a job see instead of the directories of the node; none without
 // job_container.conf.
 std::vector<PrivateDirectory> private_directories(const Site& site, const JobKey& job);
+// As words for stepd/enter.h.
+void add_directories(std::vector<std::string>& argv,
+                     const std::vector<PrivateDirectory>& directories, bool shared);
 
 class PrivateDirs {
 public:

@@ -1,5 +1,6 @@
-// slurmstepd: started by slurmd, never by hand. Descriptor 3 is the line to slurmd, whose first
-// frame is the order; descriptor 4, for a step, the connection to its srun.
+// slurmstepd: started by slurmd, never by hand. With `enter`: see stepd/enter.h. Otherwise
+// descriptor 3 is the line to slurmd, whose first frame is the order; descriptor 4, for a step, the
+// connection to its srun.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,7 @@
 #include "model/version.h"
 #include "os/fd.h"
 #include "protocol/frame.h"
+#include "stepd/enter.h"
 #include "stepd/supervisor.h"
 
 namespace sluice {
@@ -58,5 +60,7 @@ int main(int argc, char** argv) {
         std::puts(sluice::kVersionLine.data());
         return 0;
     }
+    if (argc > 1 && std::string_view(argv[1]) == "enter")
+        return sluice::enter({argv + 2, argv + argc});
     return sluice::run();
 }
