@@ -114,3 +114,18 @@ def test_overwritten_stacks_are_noticed(program):
 def test_library_functions_know_the_sizes_of_buffers(program):
     if program.name in DAEMONS:
         assert any(re.fullmatch(r"__\w+_chk", name) for name in called(program) - {"__stack_chk_fail"})
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="of this processor")
+def test_jumps_are_checked_where_the_processor_can(dynamic_program):
+    """CET: functions that may be called through a pointer begin with endbr64. The C library's entry code passes main
+    to __libc_start_main in rdi; the C library itself need not have been compiled so."""
+    header = readelf(dynamic_program, "--file-header")
+    entry = int(re.search(r"Entry point address:\s+0x(\w+)", header)[1], 16)
+    address, offset = (int(word, 16) for word in
+                       re.search(r"\.text\s+PROGBITS\s+(\w+)\s+(\w+)", readelf(dynamic_program, "--sections")).groups())
+    code = dynamic_program.read_bytes()[offset:]
+    lea = code.index(b"\x48\x8d\x3d", entry - address)  # lea main(%rip), %rdi
+    assert lea < entry - address + 64, "there is no main"
+    main = lea + 7 + int.from_bytes(code[lea + 3:lea + 7], "little", signed=True)
+    assert code[main:main + 4] == b"\xf3\x0f\x1e\xfa"

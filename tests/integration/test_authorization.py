@@ -110,8 +110,16 @@ def test_access_to_a_partition_is_asked_again(make_cluster):
                   "PartitionName=paid Nodes=ALL AllowAccounts=grant\n"
                   "PartitionName=staff Nodes=ALL AllowGroups=root\n"
                   "PartitionName=far Nodes=ALL AllocNodes=elsewhere\n"
+                  "PartitionName=bulk Nodes=ALL AllowQos=normal,low\n"
                   f"PartitionName=near Nodes=ALL AllocNodes={socket.gethostname()}")
     cluster = make_cluster(nodes=1, partitions=partitions)
+    for name in ("low", "high"):
+        cluster.run("sacctmgr", "-i", "add", "qos", name)
+    bulk = cluster.submit("true", "--hold", "-p", "bulk", "--qos=normal", user=USER)
+    refused = cluster.run("scontrol", "update", f"JobId={bulk}", "QOS=high", user=USER, check=False)
+    assert refused.returncode != 0 and cluster.job(bulk)["QOS"] == "normal"
+    cluster.run("scontrol", "update", f"JobId={bulk}", "QOS=low", user=USER)
+    assert cluster.job(bulk)["QOS"] == "low"
     job = cluster.submit("true", "--hold", "-p", "paid", "-A", "grant", user=USER)
     for change in ("Account=free", "Partition=staff", "Partition=far"):
         refused = cluster.run("scontrol", "update", f"JobId={job}", change, user=USER, check=False)
@@ -120,7 +128,33 @@ def test_access_to_a_partition_is_asked_again(make_cluster):
     cluster.run("scontrol", "update", f"JobId={job}", "Partition=near", user=USER)
     cluster.run("scontrol", "update", f"JobId={job}", "Account=free", user=USER)
     assert cluster.run("sbatch", "-p", "far", "--wrap", "true", user=USER, check=False).returncode
-    cluster.run("scancel", job)
+    cluster.run("scancel", job, bulk)
+
+
+def test_alloc_nodes_are_compared_with_the_address_of_the_connection(munged, two_hosts, make_cluster):
+    """n2 is another host: what a command says about its own host does not count."""
+    far = two_hosts["hosts"]["n2"][1]
+    partitions = ("PartitionName=debug Nodes=ALL Default=YES\nPartitionName=far Nodes=ALL AllocNodes=n2\n"
+                  f"PartitionName=address Nodes=ALL AllocNodes={far}\n"
+                  f"PartitionName=near Nodes=ALL AllocNodes={socket.gethostname()}")
+    cluster = make_cluster(extra=f"AuthType=auth/munge\nAuthInfo=socket={munged[0]}", partitions=partitions, **two_hosts)
+
+    def at(host, *words, **options):
+        return cluster.run(*cluster.on_host(host), *cluster.as_user(USER), *words, **options)
+
+    def may_submit(host, partition):
+        result = at(host, "sbatch", "-H", "-p", partition, "--wrap", "true", check=False)
+        assert result.returncode == 0 or "Access/permission denied" in result.stderr, result.stderr
+        return result.returncode == 0
+
+    def open_to(host):
+        return [name for name in ("debug", "far", "address", "near") if may_submit(host, name)]
+
+    assert open_to("n2") == ["debug", "far", "address"] and open_to("n1") == ["debug", "near"]
+    job = at("n1", "sbatch", "--parsable", "-H", "--wrap", "true").stdout.strip()
+    for host, may in (("n1", False), ("n2", True)):
+        moved = at(host, "scontrol", "update", f"JobId={job}", "Partition=far", check=False)
+        assert (moved.returncode == 0) == may, moved.stderr
 
 
 def test_private_data_is_hidden_in_every_listing(make_cluster):

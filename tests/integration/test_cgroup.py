@@ -48,6 +48,8 @@ def test_a_job_that_takes_more_memory_than_it_has_is_ended(make_cluster, as_root
     record, output = cluster.run_job("exec python3 -c 'x = bytearray(400 << 20)'", "--mem=50M")
     assert record["JobState"] == "OUT_OF_MEMORY" and record["ExitCode"] == "0:125"
     assert f"error: Detected 1 oom_kill event in StepId={record['JobId']}.batch." in output
+    log = (cluster.dir / "log" / "n1.log").read_text()
+    assert re.search(rf"\[{record['JobId']}\.batch\] done with job: processes were killed, out of memory", log), log
 
 
 def memory_mount():

@@ -74,7 +74,7 @@ def wait_drained(cluster, words, node="n1"):
         found = cluster.run("scontrol", "show", "node", node, check=False).stdout
         return found if words in found else None
     shown = cluster.wait_for(reason, what=f"{node} to be drained for: {words}")
-    assert cluster.node_state(node) in ("drain", "drained")
+    assert cluster.node_state(node) in ("drain", "drained", "drng")
     return shown
 
 
@@ -134,6 +134,26 @@ def test_a_launch_without_its_limits_fails_and_drains_the_node(make_cluster, as_
     job = cluster.submit("echo ran", "-wn2", "--gres=gpu:1")
     wait_drained(cluster, f"Reason=batch job launch failure: {missing}: No such file or directory", "n2")
     assert cluster.wait_state(job, "PENDING")["Restarts"] == "1"
+
+
+def test_where_no_device_program_can_be_loaded_the_node_takes_no_jobs_and_gpus_keep_their_numbers(make_cluster, as_root):
+    if "v2" not in mounts():
+        pytest.skip("no cgroup v2 here")
+    cluster = gpu_cluster(make_cluster, cgroup=cgroup_conf("v2", "ConstrainDevices=yes")).start()
+    body = "echo here" + HOLD.format(flag="no-program-done")
+    first, job = [cluster.submit(body, "--gres=gpu:1", "--mem=50") for _ in range(2)]
+    for each in (first, job):
+        cluster.wait_file(f"slurm-{each}.out")
+    step = ["srun", f"--jobid={job}", "--overlap", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"]
+    assert cluster.run(*step).stdout == "0\n"
+    cluster.kill("n1")
+    cluster.under["n1"] = ["setpriv", "--bounding-set=-sys_admin,-bpf"]
+    cluster.start_node("n1", wait=False)
+    wait_drained(cluster, "Reason=slurmd: ConstrainDevices=yes: BPF_PROG_LOAD of the device program: Operation not permitted")
+    assert cluster.run(*step).stdout == "1\n"
+    (cluster.dir / "work" / "no-program-done").touch()
+    for each in (first, job):
+        cluster.wait_end(each)
 
 
 # ---- NVML
