@@ -8,7 +8,7 @@ namespace sluice {
 bool Rows::commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names,
                   Epoch epoch) {
     const CommitOutcome committed = store_->commit(
-        {.changes = changes, .blobs = {}, .node_names = std::move(names), .epoch = epoch});
+        {.epoch = epoch, .changes = changes, .blobs = {}, .node_names = std::move(names)});
     if (committed.kind == CommitOutcome::Kind::Fenced) return false;
     CHECK(committed, committed.why);
     for (const Fact& fact : changes.facts) {
