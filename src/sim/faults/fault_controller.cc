@@ -253,7 +253,7 @@ void FaultWorld::commit() {
 
 void FaultWorld::release(Decided decided) {
     for (const Reply& reply : decided.decisions.replies) {
-        maybe_crash(crash_chance_ / 4, "crash between replies");
+        maybe_crash(crash_chance_, "crash between replies");
         if (!cluster_) return;  // the rest is not done
         answer(reply);
     }

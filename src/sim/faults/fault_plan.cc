@@ -147,12 +147,14 @@ void FaultWorld::set_clock(Seconds offset) {
 }
 
 // Nothing is decided for a while: the process is stopped, or waits for its disk. What is said to
-// it meanwhile waits.
+// it meanwhile waits. A second controller may be stopped with it, as when both hosts are paused: it
+// cannot take over then, and the first one itself must see that its lease has ended.
 void FaultWorld::stall(Dice& dice) {
     if (!cluster_) return;
     const Seconds length{dice.between(5, kStallMost)};
     log(fmt::format("the controller stands still for {} s", length.count()));
     stalled_until_ = std::max(stalled_until_, now_ + length);
+    if (options_.controllers > 1 && dice.chance(0.3)) down_until_[1 - active_] = stalled_until_;
 }
 
 }  // namespace sluice
