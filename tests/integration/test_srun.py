@@ -70,10 +70,11 @@ def test_a_step_with_more_memory_than_its_job_is_refused(shared):
 
 def test_steps_hold_the_memory_they_ask_for(shared, tmp_path):
     """A step of 700 of 1000 MB runs until it is let go; who comes meanwhile has the rest, or all without holding it."""
-    goes = "srun -n1 --exact --immediate {} true 2>>errors && echo {}\n"
+    goes = "srun -n1 --exact {} true 2>>errors && echo {}\n"
     script = (f"cd {tmp_path}; srun -n1 --exact --mem=700 sh -c 'touch there; until [ -e go ]; do sleep 0.1; done' &\n"
               "until [ -e there ]; do sleep 0.1; done\n"
-              + "".join(goes.format(option, option) for option in ("--mem=400", "--mem=300", "--mem=0", "--overlap"))
+              + goes.format("--mem=400 --immediate", "--mem=400")
+              + "".join(goes.format(option, option) for option in ("--mem=300", "--mem=0", "--overlap"))
               + "touch go; wait\n" + goes.format("--mem=400", "later"))
     _, output = shared.run_job(script, "-n2", "-N1", "--mem=1000")
     assert output.splitlines() == ["--mem=300", "--mem=0", "--overlap", "later"]

@@ -194,10 +194,19 @@ std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     return tasks;
 }
 
+// A run that ended before the task was split off (a waiting array is cancelled and requeued) is
+// told by the record of the array.
+const AccountedJob* told_run(const Job& job, std::uint32_t restarts, const Rows& rows) {
+    if (const AccountedJob* own = rows.run(job.id, restarts)) return own;
+    if (!job.array_job || !job.array_task || restarts == job.run.restarts) return nullptr;
+    const AccountedJob* whole = rows.run(*job.array_job, restarts);
+    return whole && whole->array_tasks.contains(*job.array_task) ? whole : nullptr;
+}
+
 // Accounting knows how each earlier run ended, and the current one as it is.
 std::optional<std::string> runs_broken(const Job& job, const Rows& rows) {
     for (std::uint32_t i = 0; i <= job.run.restarts; ++i) {
-        const AccountedJob* run = rows.run(job.id, i);
+        const AccountedJob* run = told_run(job, i, rows);
         if (!run) return fmt::format("has no fact of run {}", i);
         const bool must_have_ended = i < job.run.restarts || is_over(job);
         if (must_have_ended && !run->end) return fmt::format("run {} has no end", i);
