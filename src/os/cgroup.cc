@@ -62,6 +62,18 @@ Result<void> inherit_cpuset(const std::string& directory, const std::string& con
     return {};
 }
 
+// With these CPUs, or those of its parent. It never has more in between: a cpuset cannot have fewer
+// CPUs than one below it, so that another supervisor could not limit the job meanwhile.
+Result<void> fill_cpuset(const std::string& directory, const std::string& controller_root,
+                         const std::string& cpus) {
+    if (cpus.empty()) return inherit_cpuset(directory, controller_root);
+    const std::string parent = directory_of(directory);
+    TRY(inherit_cpuset(parent, controller_root));
+    const std::string nodes = TRY(read_file(parent + "/cpuset.mems"));
+    TRY(set(directory + "/cpuset.mems", trim(nodes)));
+    return set(directory + "/cpuset.cpus", cpus);
+}
+
 bool has_word(std::string_view text, std::string_view word) {
     for (std::string_view each : words(text)) {
         if (each == word) return true;
@@ -202,8 +214,12 @@ Result<void> Cgroup::add(const CgroupPlace& place, const CgroupLimits& limits,
     directories_.push_back(step);
     job_directories_.push_back(job);
     if (v2) TRY(enable_v2_controllers(place, limits));
-    if (controller == "cpuset") TRY(inherit_cpuset(step, place.mountpoint + "/cpuset"));
-    if (v2 || controller == "cpuset") TRY(limit_cpus(job, step, limits));
+    if (v2) TRY(limit_cpus(job, step, limits));
+    if (controller == "cpuset") {
+        const std::string root = place.mountpoint + "/cpuset";
+        TRY(fill_cpuset(job, root, limits.job_cpus));
+        TRY(fill_cpuset(step, root, limits.step_cpus));
+    }
     if (v2 || controller == "memory") {
         TRY(limit_memory(version_, job, limits.job_memory));
         TRY(limit_memory(version_, step, limits.step_memory));

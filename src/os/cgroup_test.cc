@@ -166,6 +166,23 @@ TEST_P(RealCgroup, ALimitThatCannotBeSetIsAnErrorAndLeavesNothing) {
     EXPECT_EQ(left(), std::vector<std::string>{});
 }
 
+// With version 1 no cpuset can be narrowed below one that it contains.
+TEST_P(RealCgroup, AJobHasFewerCpusThanTheMachineAndItsStepsFewerThanTheJob) {
+    if (GetParam() == CgroupVersion::V2) GTEST_SKIP() << "nothing is inherited there";
+    Result<Cgroup> first = Cgroup::create(place_, {.job_cpus = {}, .step_cpus = "0"});
+    ASSERT_TRUE(first) << first.error().detail;
+    place_.step = "1";
+    Result<Cgroup> second = Cgroup::create(place_, {.job_cpus = "0", .step_cpus = "0"});
+    ASSERT_TRUE(second) << second.error().detail;
+    for (const char* below : {"", "/step_0", "/step_1"}) {
+        const std::string path =
+            fmt::format("{}/cpuset/{}/uid_0/job_7{}", place_.mountpoint, place_.top, below);
+        EXPECT_EQ(trim(*read_file(path + "/cpuset.cpus")), "0") << path;
+    }
+    EXPECT_TRUE(first->remove());
+    EXPECT_TRUE(second->remove());
+}
+
 TEST_P(RealCgroup, TheJobsMemoryLimitHoldsForAllItsSteps) {
     if (GetParam() == CgroupVersion::V2) {
         const std::string all = *read_file(place_.mountpoint + "/cgroup.controllers");

@@ -128,6 +128,20 @@ def test_steps_that_overlap_share_the_jobs_memory(limited, kind):
     assert "n2: task 0: Out Of Memory" in output
 
 
+@pytest.mark.skipif(os.getuid() != 0 or "v1" not in mounts() or os.cpu_count() < 2, reason="needs root, cgroup v1 and two CPUs")
+def test_two_jobs_on_a_node_are_confined_to_cpus_of_their_own(make_cluster):
+    conf = f"ConstrainCores=yes\nCgroupMountpoint={mounts()['v1']}\n"
+    cluster = make_cluster(nodes=1, cpus=2, extra="TaskPlugin=task/affinity,task/cgroup\n", files={"cgroup.conf": conf})
+    look = "grep Cpus_allowed_list /proc/self/status; srun grep Cpus_allowed_list /proc/self/status"
+    jobs = [cluster.submit(f"{look}; touch seen.{number}; while [ ! -e cpus-done ]; do sleep 0.05; done")
+            for number in range(2)]
+    for number in range(2):
+        cluster.wait_for((cluster.dir / "work" / f"seen.{number}").exists, what="the job to have looked")
+    assert [re.findall(r"list:\s+(\S+)", cluster.output(job)) for job in jobs] == [["0", "0"], ["1", "1"]]
+    (cluster.dir / "work" / "cpus-done").touch()
+    assert [cluster.wait_end(job)["JobState"] for job in jobs] == ["COMPLETED"] * 2
+
+
 def tops(cluster, generation):
     """The directories of this cluster's nodes that there are in any controller."""
     names = {f"slurm_{name}_{port}" for name, port in zip(cluster.nodes, cluster.ports.numbers[1:])}
