@@ -468,6 +468,24 @@ std::vector<std::string> explanation_lines(const Explanation& explanation, Time 
     return lines;
 }
 
+std::optional<std::string> smaller_request(const Explanation& explanation, Time now) {
+    constexpr Seconds kSoon{60};
+    constexpr std::size_t kShownMost = 2;
+    if (explanation.now_if.empty() || explanation.room_now) return std::nullopt;
+    if (explanation.start && *explanation.start < now + kSoon) return std::nullopt;
+    std::string changes;
+    const std::size_t shown = std::min(kShownMost, explanation.now_if.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+        changes.append(i == 0 ? "" : " or ").append(explanation.now_if[i].option);
+    }
+    const std::string& job = explanation.job;
+    if (!explanation.start) {
+        return fmt::format("job {0} would start now if {1} (swhy {0})", job, changes);
+    }
+    return fmt::format("job {0} starts about {1}; now if {2} (swhy {0})", job,
+                       clock_text(*explanation.start, now), changes);
+}
+
 void write_explanation(const Explanation& explanation, Json& json) {
     json.open_object();
     json.text("job_id", explanation.job);

@@ -1,6 +1,10 @@
 """Why does it wait: swhy, scontrol show job -d, what --start shows, and refusals with advice."""
 
 import json
+import os
+import pty
+
+import pytest
 
 
 def test_swhy_tells_who_holds_what_and_what_would_start_now(make_cluster):
@@ -40,3 +44,31 @@ def test_a_refusal_says_what_would_be_possible(cluster):
     assert lines[1] == ("sbatch: error: Batch job submission failed: "
                         "Requested node configuration is not available")
     assert lines[2].startswith("sbatch: nodes of partition ")
+
+
+def read_until(terminal, text):
+    """What a command has printed up to this text; it is an error if it ends before."""
+    seen = ""
+    while text not in seen:
+        seen += os.read(terminal, 4096).decode()
+    return seen
+
+
+@pytest.mark.parametrize("tool", ["srun", "salloc"])
+def test_who_waits_at_a_terminal_is_told_which_smaller_request_would_start_now(make_cluster, tool):
+    cluster = make_cluster(nodes=1, gpus={"a40": ["n1"]})
+    holder = cluster.submit("sleep 1000", "--gres=gpu:1", "--time=30", "--mem=100")
+    cluster.wait_state(holder, "RUNNING")
+    ours, theirs = pty.openpty()
+    waiting = cluster.popen(tool, "--gres=gpu:2", "--mem=100", "--time=10", "true", stdin=theirs, stdout=theirs, stderr=theirs)
+    seen = read_until(ours, "; now if --gres=gpu:1 (swhy 2)")
+    assert f"{tool}: job 2 queued and waiting for resources" in seen and f"{tool}: job 2 starts about " in seen
+    cluster.run("scancel", "2")
+    waiting.wait(timeout=60)
+    # In a script there is no reader for it.
+    quiet = cluster.popen(tool, "--gres=gpu:2", "--mem=100", "--time=10", "true")
+    cluster.wait_state("3", "PENDING")
+    cluster.run("scancel", holder)
+    assert "now if" not in quiet.communicate(timeout=60)[1]
+    os.close(ours)
+    os.close(theirs)

@@ -2,9 +2,11 @@
 
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "cli/common/listing.h"
+#include "cli/common/start_hint.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/states.h"
@@ -115,6 +117,9 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
         if (options.quiet) return;
         print_obstacle(job, other, invocation, streams);
         print_queued(job, texts, invocation, streams);
+        if (isatty(STDERR_FILENO) != 1) return;
+        const auto hint = start_hint(fmt::format("{}", job), other);
+        if (hint) print_info(streams, invocation, *hint);
     };
     if (options.immediate_for) waiting.give_up_after = *options.immediate_for;
     wire::Request request;

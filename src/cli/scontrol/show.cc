@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "cli/common/listing.h"
+#include "cli/common/start_hint.h"
 #include "cli/scontrol/session.h"
-#include "cli/swhy/swhy.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/common/listing.h"
+#include "cli/common/start_hint.h"
 #include "cli/sbatch/sbatch.h"
 #include "model/columns.h"
 #include "model/errors.h"
@@ -140,6 +141,9 @@ Result<std::string> wait_for_address(Workspace kind, const std::string& folder, 
             is_told = true;
             streams.err(fmt::format("Job {} is {}; swhy {} says why.\n", found->job, found->reason,
                                     found->job));
+            if (const auto hint = start_hint(fmt::format("{}", found->job), client)) {
+                streams.err(*hint + "\n");
+            }
         }
         std::this_thread::sleep_for(kLookAgain);
     }

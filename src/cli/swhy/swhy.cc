@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/common/listing.h"
+#include "cli/common/start_hint.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/job_id.h"
@@ -118,19 +119,6 @@ int list_own(Time now, const Invocation& invocation, Client& client, Streams& st
 }
 
 }  // namespace
-
-Result<std::vector<Explanation>> fetch_explanations(Client& client, const std::string& job) {
-    wire::Request request;
-    request.set_explain(job);
-    wire::Reply reply = TRY(client.call(request));
-    if (!reply.has_explanations())
-        return Error{ErrorCode::ProtocolError, "no explanation in the answer"};
-    std::vector<Explanation> jobs;
-    for (const wire::Explanation& each : reply.explanations().jobs()) {
-        jobs.push_back(TRY(from_wire(each)));
-    }
-    return jobs;
-}
 
 int run_swhy(const Invocation& invocation, Client& client, Streams& streams) {
     return run_swhy_at(current_time(), invocation, client, streams);
