@@ -16,6 +16,7 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/sizes.h"
+#include "model/task_bind.h"
 #include "os/files.h"
 #include "os/socket.h"
 #include "surface/job_options_manual.h"
@@ -258,6 +259,25 @@ void set_distribution_variables(Environment& environment, const std::string& dis
     }
 }
 
+void set_memory_binding_variables(Environment& environment, const std::string& prefix,
+                                  const std::string& mem_bind) {
+    const Result<TaskBind> bind = parse_mem_bind(mem_bind);
+    if (mem_bind.empty() || !bind) return;
+    environment.set(prefix, mem_bind);
+    environment.set(prefix + "_TYPE", mem_bind_word(bind->kind));
+    environment.set(prefix + "_LIST", bind->list);
+    environment.set(prefix + "_VERBOSE", bind->verbose ? "verbose" : "quiet");
+    if (bind->prefer) environment.set(prefix + "_PREFER", "prefer");
+}
+
+void set_dependency_variable(Environment& environment, const JobRequest& request) {
+    if (request.dependency.empty()) {
+        environment.unset("SLURM_JOB_DEPENDENCY");  // of the job that submits this one
+    } else {
+        environment.set("SLURM_JOB_DEPENDENCY", request.dependency);
+    }
+}
+
 void forget_own_binding(Environment& environment) {
     for (const std::string name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) {
         if (!environment.find(name + "_TYPE")) continue;  // then it was set by the user
@@ -288,6 +308,8 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
     if (!options.cpu_freq.empty()) environment.set("SLURM_CPU_FREQ_REQ", options.cpu_freq);
     if (!options.mem_bind.empty()) environment.set("SLURM_MEM_BIND", options.mem_bind);
+    set_memory_binding_variables(environment, "SBATCH_MEM_BIND", options.mem_bind);
+    set_dependency_variable(environment, options.request);
     if (!options.gpus_per_node.empty()) {
         environment.set("SLURM_GPUS_PER_NODE", print_gpus(options.gpus_per_node));
     }

@@ -46,6 +46,13 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
 // SLURM_DISTRIBUTION and SLURM_DIST_PLANESIZE, if a distribution is known.
 void set_distribution_variables(Environment& environment, const std::string& distribution);
 
+// prefix and prefix_TYPE, _LIST, _VERBOSE and _PREFER for --mem-bind, if it was given.
+void set_memory_binding_variables(Environment& environment, const std::string& prefix,
+                                  const std::string& mem_bind);
+
+// SLURM_JOB_DEPENDENCY: the option of this job.
+void set_dependency_variable(Environment& environment, const JobRequest& request);
+
 // What was probably not meant so: -ntasks=2.
 void print_hints(const Arguments& arguments, const Invocation& invocation, Streams& streams);
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams);

@@ -55,5 +55,27 @@ TEST(JobSetup, TheBindingOfATaskIsNotThatOfItsJobs) {
     EXPECT_EQ(of_user.find("SLURM_CPU_BIND"), "verbose");
 }
 
+TEST(JobSetup, TheBindingOfMemoryHasAVariableForEachPart) {
+    Environment environment(std::vector<std::string>{});
+    set_memory_binding_variables(environment, "SBATCH_MEM_BIND", "");
+    EXPECT_TRUE(environment.entries().empty());
+    set_memory_binding_variables(environment, "SBATCH_MEM_BIND", "prefer,map_mem:0,1");
+    EXPECT_EQ(environment.find("SBATCH_MEM_BIND"), "prefer,map_mem:0,1");
+    EXPECT_EQ(environment.find("SBATCH_MEM_BIND_TYPE"), "map_mem:");
+    EXPECT_EQ(environment.find("SBATCH_MEM_BIND_LIST"), "0,1");
+    EXPECT_EQ(environment.find("SBATCH_MEM_BIND_VERBOSE"), "quiet");
+    EXPECT_EQ(environment.find("SBATCH_MEM_BIND_PREFER"), "prefer");
+}
+
+TEST(JobSetup, TheDependencyIsThatOfTheJobAndNotOfItsParent) {
+    Environment environment({"SLURM_JOB_DEPENDENCY=afterok:7"});
+    JobRequest request;
+    request.dependency = "afterany:12";
+    set_dependency_variable(environment, request);
+    EXPECT_EQ(environment.find("SLURM_JOB_DEPENDENCY"), "afterany:12");
+    set_dependency_variable(environment, JobRequest{});
+    EXPECT_EQ(environment.find("SLURM_JOB_DEPENDENCY"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -13,13 +13,14 @@ void set_if(Environment& environment, std::string_view name, const std::string& 
     if (!value.empty()) environment.set(name, value);
 }
 
-void set_shape_variables(Environment& environment, const Shape& shape) {
+void set_shape_variables(Environment& environment, const Shape& shape, std::uint64_t nodes) {
     auto set_number = [&](std::string_view name, std::uint64_t value) {
         environment.set(name, fmt::format("{}", value));
     };
-    if (shape.ntasks) {
-        set_number("SLURM_NTASKS", *shape.ntasks);
-        set_number("SLURM_NPROCS", *shape.ntasks);
+    if (shape.ntasks || shape.ntasks_per_node) {
+        const std::uint64_t tasks = shape.ntasks ? *shape.ntasks : *shape.ntasks_per_node * nodes;
+        set_number("SLURM_NTASKS", tasks);
+        set_number("SLURM_NPROCS", tasks);
     }
     if (shape.overcommit) set_number("SLURM_OVERCOMMIT", 1);
     if (shape.ntasks_per_node) set_number("SLURM_NTASKS_PER_NODE", *shape.ntasks_per_node);
@@ -66,6 +67,7 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     environment.set("SLURM_SUBMIT_HOST", request.submit_host);
     set_if(environment, "SLURM_JOB_ACCOUNT", request.account);
     set_if(environment, "SLURM_JOB_QOS", request.qos);
+    set_if(environment, "SLURM_JOB_RESERVATION", request.reservation);
     constexpr std::string_view kGpus = "gres/gpu:";
     if (request.tres_bind.starts_with(kGpus)) {
         environment.set("SLURM_GPU_BIND", request.tres_bind.substr(kGpus.size()));
@@ -76,7 +78,7 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
         environment.set("SLURM_GPU_FREQ", request.tres_freq.substr(kGpuFreq.size()));
     }
     if (request.oom_kill_step) environment.set("SLURM_OOM_KILL_STEP", "1");
-    set_shape_variables(environment, request.shape);
+    set_shape_variables(environment, request.shape, allocation.nodes_size());
 }
 
 }  // namespace sluice

@@ -237,7 +237,7 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
     if (!options.x11.empty()) environment.set("SLURM_X11", options.x11);
     if (!options.cpu_freq.empty()) environment.set("SLURM_CPU_FREQ_REQ", options.cpu_freq);
-    if (!options.mem_bind.empty()) environment.set("SLURM_MEM_BIND", options.mem_bind);
+    set_memory_binding_variables(environment, "SLURM_MEM_BIND", options.mem_bind);
     streams.flush();
     if (!options.request.work_dir.empty() && chdir(options.request.work_dir.c_str()) != 0) {
         print_error(streams, invocation,

@@ -35,7 +35,8 @@ constexpr AllocationTexts kTexts{.failed = "Unable to allocate resources",
                                  .revoked_end = "",
                                  .on_signal = "Force Terminated JobId={}"};
 constexpr std::chrono::milliseconds kStepBusyAfter{500};
-constexpr int kNoSuchProgram = 2;  // exit code of a task whose program cannot be executed
+constexpr std::uint32_t kErrorLevel = 2;  // of SLURMD_DEBUG, without --slurmd-debug
+constexpr int kNoSuchProgram = 2;         // exit code of a task whose program cannot be executed
 
 struct SrunCall {
     JobOptions options;
@@ -125,6 +126,18 @@ void forget_job_gpus(const wire::JobAllocation& job, Environment& environment) {
           "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS", "SLURM_SHARDS_ON_NODE",
           "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "NV_GPU"}) {
         environment.unset(name);
+    }
+}
+
+// In a job there are those of its script. Compat: the memory also where it is a default.
+void set_own_job_variables(const wire::JobAllocation& job, const JobRequest& request,
+                           Environment& environment) {
+    environment.set("SLURM_JOB_NAME", request.name);
+    set_dependency_variable(environment, request);
+    if (job.default_mem_per_cpu() > 0) {
+        environment.set("SLURM_MEM_PER_CPU", fmt::format("{}", job.default_mem_per_cpu()));
+    } else if (job.default_mem_per_node() > 0) {
+        environment.set("SLURM_MEM_PER_NODE", fmt::format("{}", job.default_mem_per_node()));
     }
 }
 
@@ -425,7 +438,10 @@ private:
         const std::string mpi(mpi_server(options_.mpi));
         if (!mpi.empty()) environment.set("SLURM_MPI_TYPE", options_.mpi);
         set_shape_variables(environment, request.shape);
-        if (own_job) environment.set("SLURM_JOB_NAME", request.name);
+        environment.set("SLURMD_DEBUG",
+                        fmt::format("{}", std::max(kErrorLevel, options_.slurmd_debug)));
+        environment.set("SLURM_OOM_KILL_STEP", request.oom_kill_step ? "1" : "0");
+        if (own_job) set_own_job_variables(step.job(), request, environment);
         if (!own_job) forget_job_gpus(step.job(), environment);
         wire::TaskSpec spec;
         spec.mutable_argv()->Add(run_.command.begin(), run_.command.end());
