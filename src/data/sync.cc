@@ -68,9 +68,12 @@ Result<SyncReport> Synchroniser::run(Clock::time_point now) {
     const Fd locked = TRY(lock(target));
     TRY(target.remove(kPart));  // of one that was killed
     state_ = read_sync_state(order_.persistent);
-    for (const std::string& name : wanted(here, state_))
+    const std::vector<std::string> names = wanted(here, state_);
+    if (names.empty()) TRY(prune(target));  // what one that was killed has left
+    for (const std::string& name : names) {
         TRY(copy(source, target, name, here.at(name), report));
-    TRY(prune(target));
+        TRY(prune(target));
+    }
     report.newest_ns = newest_in(state_);
     return report;
 }
@@ -134,18 +137,27 @@ bool Synchroniser::is_complete(const Below& source, const File& file, Clock::tim
     return false;
 }
 
-// With `keep` older checkpoints than would be kept are not copied first, and incomplete ones wait:
-// the target never has more than so many.
-std::set<std::string> Synchroniser::wanted(const Checkpoints& here, const SyncState& there) const {
-    std::set<std::string> names;
+// The newest first, because there may be no time for the others; links at last, because they lead
+// to others. With `keep` older checkpoints than would be kept are not copied, and incomplete ones
+// wait: the target never has more than one too many.
+std::vector<std::string> Synchroniser::wanted(const Checkpoints& here,
+                                              const SyncState& there) const {
+    std::vector<std::string> names;
     SyncState both = there;
     for (const auto& [name, checkpoint] : here) {
-        names.insert(name);
+        names.push_back(name);
         const Kind kind = checkpoint.is_link         ? Kind::Link
                           : checkpoint.is_complete() ? Kind::Complete
                                                      : Kind::Partial;
         both[name] = {kind, checkpoint.changed_ns};
     }
+    const auto place = [&](const std::string& name) {
+        const SyncedEntry& entry = both.at(name);
+        return std::pair(entry.kind == Kind::Link, -entry.changed_ns);
+    };
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return place(a) < place(b);
+    });
     if (!order_.keep) return names;
     const std::vector<std::string> by_age = complete_by_age(both);
     const std::size_t kept = std::min<std::size_t>(*order_.keep, by_age.size());

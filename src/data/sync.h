@@ -73,7 +73,7 @@ private:
                                        SyncReport& report);
     bool is_complete(const Below& source, const File& file, Clock::time_point now,
                      SyncReport& report);
-    std::set<std::string> wanted(const Checkpoints& here, const SyncState& there) const;
+    std::vector<std::string> wanted(const Checkpoints& here, const SyncState& there) const;
     Result<void> copy(const Below& source, const Below& target, const std::string& name,
                       const Checkpoint& checkpoint, SyncReport& report);
     Result<void> prune(const Below& target);

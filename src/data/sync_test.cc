@@ -153,6 +153,52 @@ TEST_F(Sync, KeepsTheNewestCheckpoints) {
     EXPECT_EQ(names(), (std::vector<std::string>{"step-6", "step-7"}));
 }
 
+TEST_F(Sync, TheNewestCheckpointIsSavedFirst) {
+    ASSERT_TRUE(make_directories(directory_ + "/elsewhere"));
+    ASSERT_TRUE(make_directories(persistent()));
+    ASSERT_EQ(symlink("../elsewhere", (persistent() + "/a").c_str()), 0);
+    for (const char* name : {"a/model", "b/model", "c/model"}) write(name, "x", name[0]);
+    write("d/model", "x", 'b');  // older than a
+    ASSERT_EQ(symlink("c", (local() + "/0").c_str()), 0);
+    Synchroniser sync({local(), persistent(), {}, true});
+    EXPECT_FALSE(sync.run(now_));  // at a, the newest one
+    EXPECT_EQ(names(), std::vector<std::string>{"a"});
+    write("a/model", "x", 'c');
+    write("c/model", "x", 0);
+    EXPECT_FALSE(sync.run(now_));
+    EXPECT_EQ(names(), (std::vector<std::string>{"a", "b", "c", "d"}));
+}
+
+TEST_F(Sync, NeverHasMoreThanOneTooMany) {
+    for (int i = 1; i <= 2; ++i) write("step-" + std::to_string(i), "x", 100 - i);
+    Synchroniser sync({local(), persistent(), 2});
+    (void)settle(sync);
+    for (int i = 3; i <= 6; ++i)
+        write("step-" + std::to_string(i), std::string(1 << 20, 'x'), 100 - i);
+    std::atomic<bool> is_done = false;
+    std::size_t most = 0;
+    std::thread other([&] {
+        while (!is_done) most = std::max(most, names().size());
+    });
+    (void)settle(sync);
+    is_done = true;
+    other.join();
+    EXPECT_LE(most, 3u);
+    EXPECT_EQ(names(), (std::vector<std::string>{"step-5", "step-6"}));
+}
+
+TEST_F(Sync, WhatAKilledOneHasLeftIsRemovedEvenIfNothingIsNew) {
+    for (int i = 1; i <= 3; ++i) write("step-" + std::to_string(i), "x", 100 - i);
+    Synchroniser all({local(), persistent()});
+    (void)settle(all);
+    EXPECT_EQ(names().size(), 3u);
+    remove_tree(local());
+    ASSERT_TRUE(make_directories(local()));
+    Synchroniser sync({local(), persistent(), 2});
+    (void)run(sync, now_);
+    EXPECT_EQ(names(), (std::vector<std::string>{"step-2", "step-3"}));
+}
+
 TEST_F(Sync, NeverRemovesWhatItHasNotWritten) {
     ASSERT_TRUE(make_directories(persistent() + "/mine"));
     ASSERT_TRUE(write_file_atomically(persistent() + "/notes.txt", "mine"));
