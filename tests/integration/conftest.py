@@ -13,6 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from cluster import Cluster, wait_for  # noqa: E402
+from fault_load import start_cluster  # noqa: E402
+from shared_state import StateServer  # noqa: E402
 
 
 @pytest.fixture
@@ -147,6 +149,23 @@ def munged():
 def module_munged():
     with running_munged() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def database(module_hosts):
+    server = StateServer(module_hosts.database).make_database()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def pair(module_hosts, module_munged, database):
+    """Two controllers and two nodes, each on a host of its own, and a state in PostgreSQL."""
+    cluster = start_cluster(module_hosts, module_munged, database)
+    try:
+        yield cluster.start()
+    finally:
+        cluster.stop()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -9,105 +9,16 @@ import os
 import shutil
 import signal
 import statistics
-import threading
 import time
 
 import pytest
-from cluster import SharedCluster, process_state, wait_for
-from shared_state import StateServer, location
+from cluster import process_state, wait_for
+from fault_load import Load, start_cluster
+from shared_state import StateServer
 
-LONG = bool(os.environ.get("SLUICE_LONG"))
-ROUNDS = 15 if LONG else 3
-OUTAGE = 130 if LONG else 8  # seconds without a database: more than a lease in any case
-SHORT = "#!/bin/sh\necho $SLURM_JOB_ID >>runs.$SLURM_JOB_NAME\nsleep 0.1\n"
-# Counts how often it is started; ends when the round does.
-STEADY = "#!/bin/sh\necho $SLURM_JOB_ID >>runs.$SLURM_JOB_NAME\nwhile [ ! -e go.$1 ]; do sleep 0.1; done\n"
-
-
-class Load:
-    """Submissions one after the other by several users at a time, and jobs that run all the time."""
-
-    def __init__(self, cluster, tag, submitters=2):
-        self.cluster, self.tag = cluster, tag
-        self.acknowledged, self.tried, self.answers = {}, [], []
-        self.ended = threading.Event()
-        self.steady = {}
-        for number, node in enumerate(cluster.nodes):
-            name = f"{tag}-steady{number}"
-            self.steady[name] = cluster.run("sbatch", "--parsable", "-J", name, "-w", node, "/dev/stdin", tag,
-                                            input=STEADY).stdout.strip()
-        for job in self.steady.values():
-            cluster.wait_state(job, "RUNNING")
-        for name in self.steady:
-            cluster.wait_file(f"runs.{name}")
-        self.threads = [threading.Thread(target=self.submit, args=(number,)) for number in range(submitters)]
-        for thread in self.threads:
-            thread.start()
-        self.progress(3)
-
-    def submit(self, number):
-        count = 0
-        while not self.ended.is_set():
-            name = f"{self.tag}-{number}-{count}"
-            count += 1
-            self.tried.append(name)
-            result = self.cluster.run("sbatch", "--parsable", "-J", name, "-o", "/dev/null", input=SHORT, check=False)
-            if result.returncode == 0:
-                self.acknowledged[name] = result.stdout.strip()
-                self.answers.append(time.monotonic())
-            time.sleep(0.05)
-
-    def progress(self, count=5):
-        """Waits for so many more answers."""
-        before = len(self.answers)
-        self.cluster.wait_for(lambda: len(self.answers) >= before + count, what="submissions to be answered")
-
-    def runs(self, name):
-        path = self.cluster.dir / "work" / f"runs.{name}"
-        return path.read_text().split() if path.exists() else []
-
-    def end(self):
-        """Ends all jobs and checks them; how long no submission was answered, at most."""
-        self.ended.set()
-        for thread in self.threads:
-            thread.join()
-        self.cluster.wait_for(lambda: not self.cluster.run("squeue", "-h", "-t", "PD").stdout, what="all to start")
-        for name, job in self.steady.items():
-            found = self.cluster.job(job)
-            assert (found["JobState"], found["Restarts"]) == ("RUNNING", "0"), found
-            assert self.runs(name) == [job]
-        (self.cluster.dir / "work" / f"go.{self.tag}").touch()
-        self.cluster.wait_for(lambda: not self.cluster.run("squeue", "-h").stdout, what="an empty queue")
-        for name, job in self.acknowledged.items():
-            assert self.runs(name) == [job], f"{name} was acknowledged as {job}, and ran as {self.runs(name)}"
-        for name in self.tried:
-            assert len(self.runs(name)) <= 1, f"{name} ran as {self.runs(name)}"
-        for job in self.steady.values():
-            found = self.cluster.wait_end(job)
-            assert (found["JobState"], found["Restarts"], found["ExitCode"]) == ("COMPLETED", "0", "0:0"), found
-        return max(after - before for before, after in zip(self.answers, self.answers[1:]))
-
-
-@pytest.fixture(scope="module")
-def database(module_hosts):
-    server = StateServer(module_hosts.database).make_database()
-    yield server
-    server.stop()
-
-
-def start_cluster(hosts, munged, *servers, **options):
-    extra = options.pop("extra", "")
-    return SharedCluster(location(*servers), hosts.by_name, address=hosts.address, cpus=8,
-                         extra=f"AuthType=auth/munge\nAuthInfo=socket={munged[0]}\n{extra}", **options)
-
-
-@pytest.fixture(scope="module")
-def pair(module_hosts, module_munged, database):
-    cluster = start_cluster(module_hosts, module_munged, database)
-    try:
-        yield cluster.start()
-    finally:
-        cluster.stop()
+ROUNDS = int(os.environ.get("SLUICE_FAULT_ROUNDS", "3"))  # of each fault
+LONG = ROUNDS > 3
+SHORT_OUTAGE, LONG_OUTAGE = 8, 130  # seconds without a database: more than a lease in any case
 
 
 @pytest.fixture
@@ -184,12 +95,12 @@ def test_the_active_controller_is_cut_off_from_the_nodes(pair, report, module_ho
 
 
 def test_the_database_is_away_for_longer_than_a_lease(pair, report, database):
-    for number in range(1 if LONG else ROUNDS):
+    for number in range(ROUNDS):
         load = Load(pair, f"nodb{number}")
         database.kill()
         pair.wait_for(lambda: "active" not in pair.ping() or pair.ping()["active"] == "none",
                       what="no controller to be active")
-        time.sleep(OUTAGE)  # the fault itself
+        time.sleep(LONG_OUTAGE if LONG and number % 10 == 0 else SHORT_OUTAGE)  # the fault itself
         assert pair.active() is None
         database.start()
         pair.wait_for(pair.active, what="a controller to be active")
@@ -226,44 +137,47 @@ def test_a_replica_of_the_database_is_promoted(module_hosts, module_munged, repo
 
 def test_the_database_is_started_again_while_the_active_controller_is_gone(pair, report, database):
     """As after a power cut, when of several controllers only a backup comes back."""
-    active = pair.active()
-    load = Load(pair, "bothdie")
-    pair.kill(active)
-    database.kill()
-    database.start()
-    pair.wait_active(pair.other(active))
-    load.progress()
-    pair.start_controller(name=active)
-    report.append(load.end())
+    for number in range(ROUNDS):
+        active = pair.active()
+        load = Load(pair, f"bothdie{number}")
+        pair.kill(active)
+        database.kill()
+        database.start()
+        pair.wait_active(pair.other(active))
+        load.progress()
+        pair.start_controller(name=active)
+        report.append(load.end())
 
 
 def test_the_active_controller_dies_with_the_primary_of_the_database(module_hosts, module_munged, report):
-    with replicated(module_hosts, module_munged) as (cluster, primary, replica):
-        active = cluster.active()
-        load = Load(cluster, "onehost")
-        cluster.kill(active)
-        primary.kill()
-        replica.promote()
-        cluster.wait_active(cluster.other(active))
-        load.progress()
-        cluster.start_controller(name=active)
-        report.append(load.end())
+    for number in range(ROUNDS):
+        with replicated(module_hosts, module_munged) as (cluster, primary, replica):
+            active = cluster.active()
+            load = Load(cluster, f"onehost{number}")
+            cluster.kill(active)
+            primary.kill()
+            replica.promote()
+            cluster.wait_active(cluster.other(active))
+            load.progress()
+            cluster.start_controller(name=active)
+            report.append(load.end())
 
 
 def test_the_active_controller_dies_and_the_primary_of_the_database_is_silent(module_hosts, module_munged, report):
     """Connections to the primary are made, and nothing is answered on them."""
-    with replicated(module_hosts, module_munged) as (cluster, primary, replica):
-        active = cluster.active()
-        load = Load(cluster, "silent")
-        cluster.kill(active)
-        primary.signal_all(signal.SIGSTOP)
-        replica.promote()
-        start = time.monotonic()
-        cluster.wait_active(cluster.other(active))
-        assert time.monotonic() - start < 25
-        load.progress()
-        cluster.start_controller(name=active)
-        report.append(load.end())
+    for number in range(ROUNDS):
+        with replicated(module_hosts, module_munged) as (cluster, primary, replica):
+            active = cluster.active()
+            load = Load(cluster, f"silent{number}")
+            cluster.kill(active)
+            primary.signal_all(signal.SIGSTOP)
+            replica.promote()
+            start = time.monotonic()
+            cluster.wait_active(cluster.other(active))
+            assert time.monotonic() - start < 25
+            load.progress()
+            cluster.start_controller(name=active)
+            report.append(load.end())
 
 
 def test_clocks_that_differ_by_an_hour(module_hosts, module_munged, database, report):
