@@ -54,8 +54,8 @@ constexpr std::string_view kTables[] = {
         added BIGINT NOT NULL, data {bytes} NOT NULL){options})",
     R"(CREATE TABLE IF NOT EXISTS policy (kind {text} NOT NULL, name {text} NOT NULL,
         data {bytes} NOT NULL, PRIMARY KEY (kind, name)){options})",
-    "CREATE TABLE IF NOT EXISTS transactions (id {auto_id}, happened BIGINT NOT NULL, data {bytes} "
-    "NOT NULL){engine}",
+    R"(CREATE TABLE IF NOT EXISTS transactions (id {auto_id}, happened BIGINT NOT NULL,
+        data {bytes} NOT NULL){engine})",
     "CREATE INDEX IF NOT EXISTS transactions_time ON transactions (happened)",
     // The end of the last hour that was rolled up, the first change before it, and the time before
     // which rows were purged: it cannot be rolled up again.

@@ -26,7 +26,7 @@ void clear(const std::string& directory) {
     if (Result<void> made = make_directories(directory); !made)
         return log_error("{}", made.error().detail);
     for (const std::string& name : list_directory(directory)) {
-        if (is_ours(name)) unlink((directory + "/" + name).c_str());
+        if (is_ours(name)) unlink(fmt::format("{}/{}", directory, name).c_str());
     }
 }
 

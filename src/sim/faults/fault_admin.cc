@@ -241,6 +241,10 @@ void FaultWorld::look_after_cluster() {
         const bool is_off = node.power.state != PowerState::Up;
         if (by_hand && (node.connected || is_off) && !rebooting) nodes.push_back(node.config.name);
         if (node.power.state == PowerState::Down) off.push_back(node.config.name);
+        // A node that is added to slurm.conf again is switched on by hand.
+        const std::size_t machine = machine_of(node.index);
+        const bool is_added = unknown_nodes_.erase(node.config.name) > 0;
+        if (is_added && !is_off && !machines_[machine]->is_up()) switch_on(machine);
     }
     if (!off.empty())
         push({UpdateNode{RequestId{next_request_++}, kRoot, off, {.state = NodeCommand::PowerUp}},

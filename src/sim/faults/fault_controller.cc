@@ -111,6 +111,9 @@ void FaultWorld::start_controller() {
     if (auto broken = rules_.broken_rows(rows_)) fail(*broken);
     auto cluster = std::make_unique<Cluster>(settings_, controller_now());
     cluster->restore(rows_.load(), controller_now());
+    for (const NodeConfig& node : first_settings_->nodes) {
+        if (!cluster->find_node(node.name)) unknown_nodes_.insert(node.name);
+    }
     decider_ = std::make_unique<Decider>(std::move(cluster));
     cluster_ = &decider_->cluster();
     check_invariants("restart");

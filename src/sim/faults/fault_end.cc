@@ -52,9 +52,10 @@ void FaultWorld::check_the_end() {
         const std::string& name = first_settings_->nodes[machine->node().value].name;
         const Node& node = cluster_->node(*cluster_->find_node(name));
         if (!may_take_jobs(node)) {
-            fail(fmt::format("node {} does not come back: {}{} flags {:x} {}",
+            fail(fmt::format("node {} does not come back: {}{} flags {:x} power {} {}",
                              machine->node().value, node.connected ? "" : "not connected ",
-                             node.down ? "down" : "", node.admin_flags, node.reason));
+                             node.down ? "down" : "", node_flags(node),
+                             static_cast<int>(node.power.state), node.reason));
         }
     }
 }

@@ -271,6 +271,7 @@ private:
     FaultOptions options_;
     std::map<std::string, Dice, std::less<>> dice_;
     std::shared_ptr<const Settings> settings_, first_settings_;
+    std::set<std::string> unknown_nodes_;  // a controller started while slurm.conf lacked them
     FaultResult result_;
     Agenda<std::function<void()>> agenda_;
     Time now_, calm_from_;
