@@ -1,5 +1,8 @@
 #include "agent/controller_link.h"
 
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
 #include <ctime>
 
 #include "auth/handshake.h"
@@ -20,7 +23,15 @@ constexpr std::chrono::seconds kWelcomeTimeout{30};
 constexpr std::chrono::milliseconds kPauseMostOfSeveral{1000};
 constexpr std::chrono::seconds kTimeoutOfSeveral{3};
 constexpr std::chrono::seconds kSilenceMost{5};
+constexpr int kLookUpsMost = 2;  // that hang; other slow work needs threads, too
 }  // namespace
+
+// Whether a name server may be asked, which may take long.
+static bool is_looked_up(const std::string& address) {
+    in6_addr number{};
+    return !is_local_address(address) && inet_pton(AF_INET, address.c_str(), &number) != 1 &&
+           inet_pton(AF_INET6, address.c_str(), &number) != 1;
+}
 
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause, std::uint32_t dice) {
     const auto half = pause / 2;
@@ -58,7 +69,28 @@ void ControllerLink::connect() {
     if (site_->config.controllers.empty()) return retry("slurm.conf names no SlurmctldHost");
     const Endpoint where{
         .address = host().address, .port = site_->config.slurmctld_port, .daemon = "slurmctld"};
-    Result<Connection> connection = start_connect(where);
+    if (is_looked_up(where.address)) return look_up_and_connect(where);
+    on_started(start_connect(where), where);
+}
+
+void ControllerLink::look_up_and_connect(const Endpoint& where) {
+    const bool is_started =
+        look_ups_ < kLookUpsMost &&
+        slow_work_.run([where] { return start_connect(where); },
+                       [this, number = connections_, where](Result<Connection> connection) {
+                           --look_ups_;
+                           if (number != connections_) return;
+                           loop_.cancel(timer_);
+                           on_started(std::move(connection), where);
+                       });
+    if (!is_started) return retry(fmt::format("the look-up of {} hangs", where.address));
+    ++look_ups_;
+    timer_ = loop_.after(has_backups() ? kTimeoutOfSeveral : kConnectTimeout, [this, where] {
+        retry(fmt::format("the look-up of {} takes too long", where.address));
+    });
+}
+
+void ControllerLink::on_started(Result<Connection> connection, const Endpoint& where) {
     if (!connection) return retry(connection.error().detail);
     if (connection->local) return on_connected(std::move(*connection));
 

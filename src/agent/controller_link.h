@@ -51,6 +51,8 @@ public:
 
 private:
     void connect();
+    void look_up_and_connect(const Endpoint& where);
+    void on_started(Result<Connection> connection, const Endpoint& where);
     void on_connected(Connection connection);
     void on_data(std::string_view bytes);
     Result<void> on_welcome(std::string_view frame);
@@ -76,6 +78,7 @@ private:
     std::unique_ptr<Stream> previous_;  // no longer read; open until there is a new one
     std::size_t connections_ = 0;       // changes with each, and when one is given up
     Fd connecting_;
+    int look_ups_ = 0;  // of the controller's address, on other threads
     FrameReader reader_;
     EventLoop::TimerId timer_ = 0;
     std::chrono::steady_clock::time_point heard_{};  // when the controller was

@@ -5,13 +5,15 @@ cannot be seen, as on another machine.
 """
 
 import os
+import re
 import signal
-from socket import create_connection
+from pathlib import Path
+from socket import AF_INET, AF_UNIX, SOCK_DGRAM, create_connection, socket
 
 import pytest
 
 import wire
-from cluster import process_state, wait_for
+from cluster import PATIENCE, process_state, wait_for
 
 pytestmark = pytest.mark.usefixtures("as_root")
 
@@ -66,8 +68,8 @@ def test_a_key_that_everybody_can_read_is_refused(make_cluster):
 
 
 def test_a_munged_that_stands_still_does_not_stop_slurmd(munged, two_hosts, make_cluster):
-    socket, daemon = munged
-    cluster = make_cluster(extra=f"AuthType=auth/munge\nAuthInfo=socket={socket}\nSlurmdTimeout=3", **two_hosts)
+    munge_socket, daemon = munged
+    cluster = make_cluster(extra=f"AuthType=auth/munge\nAuthInfo=socket={munge_socket}\nSlurmdTimeout=3", **two_hosts)
     job = cluster.submit("while :; do date +%s%N >ticks; sleep 0.1; done", "-w", "n2")
     cluster.wait_file("ticks")
     daemon.send_signal(signal.SIGSTOP)
@@ -88,3 +90,30 @@ def test_a_munged_that_stands_still_does_not_stop_slurmd(munged, two_hosts, make
         assert 2 not in wire.parse(wire.read_frame(peer)), "welcome"
     assert cluster.run(*cluster.on_host("n2"), "srun", "-w", "n2", "echo", "ran").stdout == "ran\n"
     assert "Node n2 not responding" not in (cluster.dir / "log" / "slurmctld.log").read_text()
+
+
+def test_a_name_server_that_does_not_answer_does_not_stop_slurmd(make_cluster, as_root):
+    """n1 has to look up the host of its controller, and the test is its name server."""
+    cluster = make_cluster(nodes=1, start=False)
+    there = cluster.dir / "look-up"
+    there.mkdir()
+    (there / "resolv.conf").write_text("nameserver 127.0.0.77\noptions timeout:60 attempts:1\n")
+    (there / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: dns\n")
+    (there / "slurm.conf").write_text(re.sub("(?m)^SlurmctldHost=.*", "SlurmctldHost=controller.test.invalid",
+                                             cluster.config_text()))
+    mounts = "".join(f"mount --bind {there}/{path.name} {path} && "
+                     for path in (Path("/etc/resolv.conf"), Path("/etc/nsswitch.conf"), cluster.conf))
+    cluster.under["n1"] = ["unshare", "--mount", "--propagation", "private", "sh", "-c", f'{mounts}exec "$@"', "sh"]
+    with socket(AF_INET, SOCK_DGRAM) as server, socket(AF_UNIX) as peer:
+        server.bind(("127.0.0.77", 53))
+        server.settimeout(PATIENCE)
+        cluster.start_node("n1", wait=False)
+        assert b"controller" in server.recv(512)
+        wait_for(lambda: f"@sluice.slurmd.{cluster.ports.numbers[1]}\n" in Path("/proc/net/unix").read_text(),
+                 what="slurmd to listen")
+        peer.settimeout(30)  # half of the time that the look-up takes
+        peer.connect(f"\0sluice.slurmd.{cluster.ports.numbers[1]}")
+        peer.sendall(wire.frame(wire.hello("slurmd n1", wire.STEP)))
+        assert 2 not in wire.parse(wire.read_frame(peer)), "welcome"
+        assert cluster.kill("n1", signal.SIGTERM) == 0
+    assert "registered" not in (cluster.dir / "log" / "n1.log").read_text()
