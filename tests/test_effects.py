@@ -104,6 +104,10 @@ TESTS = {
     "TaskPlugin": "integration/test_binding.py::test_each_task_has_its_own_cpu",
     "TaskPluginParam": "integration/test_binding.py::test_slurm_conf_says_how_tasks_are_bound_otherwise",
     "TaskProlog": "integration/test_task_prolog.py::test_the_prolog_changes_the_environment_of_a_task_and_prints",
+    "SlurmdPort": "integration/test_config_effects.py::test_slurmd_port_is_that_of_nodes_without_a_port",
+    "TmpFS": "integration/test_config_effects.py::test_the_disk_of_a_node_is_that_of_tmp_fs",
+    **dict.fromkeys(["SlurmctldSyslogDebug", "SlurmdSyslogDebug"],
+                    "integration/test_config_effects.py::test_the_level_of_what_goes_to_syslog"),
     "TopologyPlugin": "integration/test_options.py::test_switches_come_from_topology_conf",
     "TreeWidth": "integration/test_tree.py::test_the_width_of_slurm_conf_is_read_again",
     "WaitTime": "integration/test_config_effects.py::test_wait_time",
@@ -132,10 +136,6 @@ TESTS = {
 
 # What no test can see from outside, or none has been written for: with the reason.
 UNTESTED = {
-    "SlurmctldSyslogDebug": "writes to the syslog of the machine",
-    "SlurmdSyslogDebug": "writes to the syslog of the machine",
-    "SlurmdPort": "test clusters run several slurmd on a host, each with the Port of its NodeName line",
-    "TmpFS": "only shown, as TmpDisk of the node",
     "bf_interval": "changes when a plan is made, not what is in it",
     "preempt_send_user_signal": "the old name of PreemptParameters=send_user_signal",
     "send_user_signal": "not yet",

@@ -1,12 +1,16 @@
 """Keys of slurm.conf by what they change, and what becomes of those that Sluice does not act on."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
+from socket import AF_UNIX, SOCK_DGRAM, create_connection, socket
+from threading import Thread
 
 import pytest
 
 from cluster import Cluster, process_state, wait_for
+from test_devices import OWN_DEV
 
 SHELL_IN_A_STEP = """LaunchParameters=use_interactive_step
 InteractiveStepOptions="--interactive --preserve-env /bin/sh"
@@ -241,3 +245,55 @@ def test_commands_say_that_they_retry(make_cluster):
     assert b"squeue: slurmctld does not answer, retrying for 5 s" in os.read(ours, 4096)
     os.close(ours)
     cluster.start_controller()
+
+
+# ---- keys of slurmd
+
+def test_slurmd_port_is_that_of_nodes_without_a_port(make_cluster):
+    cluster = make_cluster(nodes=1, start=False)
+    port = cluster.ports.numbers[1]
+    text = cluster.conf.read_text()
+    assert f" Port={port}" in text
+    cluster.conf.write_text(text.replace(f" Port={port}", "") + f"SlurmdPort={port}\n")
+    cluster.start()
+    create_connection(("127.0.0.1", port), timeout=10).close()
+    assert cluster.run("srun", "echo", "ran").stdout == "ran\n"
+
+
+def test_the_disk_of_a_node_is_that_of_tmp_fs(make_cluster, as_root):
+    for size, state in (("1m", "drain"), ("64m", "idle")):
+        cluster = make_cluster(nodes=1, cpus=1, memory=50, node_extra="TmpDisk=32", start=False)
+        disk = cluster.dir / "disk"
+        disk.mkdir()
+        text = cluster.conf.read_text().replace("SlurmdParameters=config_overrides\n", f"TmpFS={disk}\n")
+        cluster.conf.write_text(text)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], check=True)
+        try:
+            cluster.start_controller()
+            cluster.start_node("n1", wait=False)
+            cluster.wait_for(lambda: cluster.node_state("n1") == state, what=f"n1 to be {state}")
+            reason = cluster.run("sinfo", "-h", "-n", "n1", "-o", "%E").stdout.strip()
+            assert reason == ("Low TmpDisk" if state == "drain" else "none")
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize("level", ["info", "quiet"])
+def test_the_level_of_what_goes_to_syslog(make_cluster, as_root, level):
+    """The test is the syslog of the daemons, which have a /dev of their own."""
+    cluster = make_cluster(nodes=1, start=False, extra=f"SlurmctldSyslogDebug={level}\nSlurmdSyslogDebug={level}")
+    path = cluster.dir / "syslog"
+    make = f"touch /dev/log && mount --bind {path} /dev/log &&"
+    for name in ("slurmctld", "n1"):
+        cluster.under[name] = ["unshare", "-m", "sh", "-c", OWN_DEV.format(dir=cluster.dir, make=make), "sh"]
+    lines = []
+    with socket(AF_UNIX, SOCK_DGRAM) as syslog, socket(AF_UNIX, SOCK_DGRAM) as end:
+        syslog.bind(str(path))
+        reader = Thread(target=lambda: lines.extend(iter(lambda: syslog.recv(65536), b"")), daemon=True)
+        reader.start()
+        cluster.start()
+        end.sendto(b"", str(path))
+        reader.join()
+    lines = b"\n".join(lines)
+    for said in (rb"slurmctld\[\d+\]: Node n1 now responding", rb"slurmd\[\d+\]: registered with 127.0.0.1 as node n1"):
+        assert bool(re.search(said, lines)) == (level == "info"), lines
