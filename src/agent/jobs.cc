@@ -208,6 +208,10 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
         event.refused = credential.error();
         return handle(event);
     }
+    if (const Result<void> bound = check_batch(launch, *credential); !bound) {
+        event.refused = bound.error();
+        return handle(event);
+    }
     log_info("launch batch job {} for UID:{} GID:{}", run.job.job.value, credential->user(),
              credential->group());
     wire::StepOrder order = make_order(*credential);

@@ -11,9 +11,12 @@
 #include <ctime>
 #include <filesystem>
 
+#include "agent/launch_check.h"
+#include "auth/sha256.h"
 #include "model/errors.h"
 #include "os/files.h"
 #include "os/user.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 namespace {
@@ -78,16 +81,27 @@ protected:
                                      [this](Fd, const Error& error) { refusal_ = error.detail; }});
     }
 
+    wire::LaunchBatch signed_batch(wire::LaunchCredential credential) {
+        JobRequest request;
+        request.script_hash = blob_name("script");
+        request.environment_hash = blob_name("environment");
+        wire::LaunchBatch batch;
+        batch.mutable_job()->set_job(credential.run().job());
+        batch.mutable_job()->set_request(encode(request));
+        batch.set_script("script");
+        batch.set_environment("environment");
+        credential.mutable_job()->set_request(sha256(batch.job().request()));
+        batch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
+        return batch;
+    }
+
     wire::LaunchBatch batch_launch(std::uint32_t job) {
         wire::LaunchCredential credential;
         credential.mutable_run()->set_job(job);
         credential.mutable_run()->set_step(kBatchStep.value);
         credential.set_user(getuid());
         credential.add_nodes()->set_name("n1");
-        wire::LaunchBatch batch;
-        batch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
-        batch.mutable_job()->set_job(job);
-        return batch;
+        return signed_batch(credential);
     }
 
     // The supervisor's program: a shell script. How often it was started is in the file "started".
@@ -192,9 +206,7 @@ TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
     share.add_gres()->set_name("gpu");
     share.mutable_gres(0)->add_indexes(3);
     share.mutable_gres(0)->add_indexes(1);
-    wire::LaunchBatch batch;
-    batch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
-    batch.mutable_job()->set_job(13);
+    wire::LaunchBatch batch = signed_batch(credential);
     batch.mutable_job()->set_array_job(12);
     batch.mutable_job()->set_array_task(5);
     batch.mutable_job()->set_partition("gpu");
@@ -342,6 +354,41 @@ TEST_F(JobsHere, AnSrunThatComesAfterTheEndOfTheJobIsRefused) {
     EXPECT_EQ(refusal_, "job 12 has ended on this node");
     launch(Seconds{2});  // the job was resized: it has got the node back
     EXPECT_EQ(refusal_, "");
+}
+
+// Also where the credential is genuine: the connection of the controller may have been changed on
+// its way.
+TEST_F(JobsHere, ABatchJobIsTheOneThatWasSigned) {
+    supervise_with("exit 0");
+    using Change = void (*)(wire::LaunchBatch&);
+    const std::pair<Change, const char*> changes[] = {
+        {[](wire::LaunchBatch& batch) { batch.set_script("another"); }, "the script"},
+        {[](wire::LaunchBatch& batch) { batch.set_environment("another"); }, "the environment"},
+        {[](wire::LaunchBatch& batch) {
+             JobRequest request = decode_request(batch.job().request()).value();
+             request.work_dir = "/another";
+             batch.mutable_job()->set_request(encode(request));
+         },
+         "the request"},
+        {[](wire::LaunchBatch& batch) { batch.mutable_job()->clear_request(); }, "the request"}};
+    std::uint32_t job = 20;
+    for (const auto& [change, what] : changes) {
+        wire::LaunchBatch batch = batch_launch(++job);
+        change(batch);
+        reports_.clear();
+        jobs_->launch_batch(batch);
+        ASSERT_EQ(reports_.size(), 1u) << what;
+        const wire::Error& error = reports_[0].job_ended().launch_error();
+        EXPECT_EQ(error.code(), static_cast<std::uint32_t>(ErrorCode::CredentialInvalid)) << what;
+        EXPECT_EQ(error.detail().find(what), 0u) << error.detail();
+    }
+    EXPECT_EQ(times_started(), 0u);
+    reports_.clear();
+    jobs_->launch_batch(batch_launch(++job));
+    while (reports_.empty() || !reports_.back().has_job_ended()) loop_.run_once();
+    EXPECT_EQ(times_started(), 1u);
+    while (wait(nullptr) > 0) {
+    }
 }
 
 // Otherwise the controller would take the run for lost, and run the job again.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "auth/sha256.h"
 #include "model/errors.h"
 #include "model/job.h"
 #include "protocol/convert.h"
@@ -71,6 +72,25 @@ Result<void> check_launch(const wire::LaunchTasks& launch, const wire::LaunchCre
         return not_signed(
             fmt::format("node {} is not number {} of the step", node, launch.node_rank()));
     }
+    return {};
+}
+
+std::string blob_name(std::string_view bytes) {
+    std::string name;
+    for (const char byte : sha256(bytes))
+        name += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return name;
+}
+
+Result<void> check_batch(const wire::LaunchBatch& launch,
+                         const wire::LaunchCredential& credential) {
+    if (sha256(launch.job().request()) != credential.job().request())
+        return not_signed("the request of the job is not the one that was signed");
+    const JobRequest request = TRY(decode_request(launch.job().request()));
+    if (blob_name(launch.script()) != request.script_hash)
+        return not_signed("the script is not that of the job");
+    if (blob_name(launch.environment()) != request.environment_hash)
+        return not_signed("the environment is not that of the job");
     return {};
 }
 

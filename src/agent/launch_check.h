@@ -1,8 +1,8 @@
 // agent/launch_check.h
 //
-// Compares the launch that srun asks for with the credential that the controller has signed, which
-// contains the number of tasks on each node of the step. The program of the tasks is not in the
-// credential: the caller chooses it, and is authenticated as the user of the step.
+// Compares launches with the credential that the controller has signed. That of a step contains the
+// number of tasks on each of its nodes. The program of the tasks is not in the credential: the
+// caller chooses it, and is authenticated as the user of the step.
 #pragma once
 
 #include <string>
@@ -20,5 +20,12 @@ const wire::NodeShare* share_of(const wire::LaunchCredential& credential, std::s
 
 Result<void> check_launch(const wire::LaunchTasks& launch, const wire::LaunchCredential& credential,
                           std::string_view node);
+
+// What the controller calls a script or an environment: its SHA-256 in hex.
+std::string blob_name(std::string_view bytes);
+
+// Of a batch job all that the user has asked for is in the credential: request, script,
+// environment.
+Result<void> check_batch(const wire::LaunchBatch& launch, const wire::LaunchCredential& credential);
 
 }  // namespace sluice

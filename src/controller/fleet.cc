@@ -280,8 +280,9 @@ void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blob
                                config->config.cred_expire};
     wire::AgentOrder message;
     wire::LaunchBatch& launch = *message.mutable_launch_batch();
-    launch.set_credential(issue_credential(job, kBatchStep, job.run.allocation->nodes, context));
     describe(job, *snapshot, *launch.mutable_job());
+    launch.set_credential(issue_credential(job, kBatchStep, job.run.allocation->nodes, context,
+                                           launch.job().request()));
     launch.set_script(*blobs->script);
     launch.set_environment(*blobs->environment);
     send(node, message);

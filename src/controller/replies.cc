@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "auth/sha256.h"
 #include "base/check.h"
 #include "core/place/data.h"
 #include "core/query/listing.h"
@@ -187,7 +188,7 @@ void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapsho
 }
 
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
-                             const ReplyContext& context) {
+                             const ReplyContext& context, std::string_view batch_request) {
     wire::LaunchCredential credential;
     wire::RunId& run = *credential.mutable_run();
     run.set_job(job.id.value);
@@ -196,7 +197,9 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     credential.set_user(job.user.value);
     credential.set_group(job.group.value);
     describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
-    if (step != kBatchStep) {  // the batch step is launched by the controller with all data
+    if (step == kBatchStep) {  // launched by the controller with all data
+        credential.mutable_job()->set_request(sha256(batch_request));
+    } else {
         describe_facts(job, *credential.mutable_job());
         describe_demands(job, *credential.mutable_job());
         for (const NodeShare& share : nodes) {

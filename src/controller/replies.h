@@ -34,9 +34,10 @@ void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapsho
 // Nodes that have or get the data of the job, its own among them.
 void describe_data_peers(const Job& job, const Snapshot& snapshot, wire::PrepareJob& message);
 
-// A signed credential to run this step on these nodes.
+// A signed credential to run this step on these nodes. That of a batch script covers the request of
+// the job as it is sent, with the hashes of script and environment.
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
-                             const ReplyContext& context);
+                             const ReplyContext& context, std::string_view batch_request = {});
 
 // Encoded. One that is larger than clients accept becomes an error.
 Bytes framed_reply(const wire::Reply& reply);
