@@ -57,34 +57,57 @@ std::string jobs_done(const Answer& answer) {
     return text;
 }
 
+std::string entry(const std::string& name) {
+    return name;
+}
+std::string entry(UserId user) {
+    return std::to_string(user.value);
+}
+std::string entry(const GroupMembers& group) {
+    return group.name;
+}
+
+// " Users+=7,8": with the sign of what is added to a list or taken from it; an entry that is denied
+// has a minus.
+template <typename Item>
+std::string list_text(std::string_view key, const std::optional<ListChange<Item>>& change) {
+    if (!change) return {};
+    using Verb = typename ListChange<Item>::Verb;
+    const std::string_view sign = change->verb == Verb::Add      ? "+"
+                                  : change->verb == Verb::Remove ? "-"
+                                                                 : "";
+    std::vector<std::string> entries;
+    for (const Item& each : change->items)
+        entries.push_back((change->denied ? "-" : "") + entry(each));
+    return fmt::format(" {}{}={}", key, sign, join(entries, ","));
+}
+
 std::string values_of(const ReservationChange& change) {
     std::string text;
     auto add = [&](std::string_view key, const auto& value) {
-        if (value) text += fmt::format(" {}={}", key, *value);
+        if (value) text += fmt::format(" {}={}", key, field_text::text(*value));
     };
-    auto add_time = [&](std::string_view key, const std::optional<Time>& value) {
-        if (value) text += fmt::format(" {}={}", key, to_unix(*value));
-    };
-    add_time("StartTime", change.start);
-    add_time("EndTime", change.end);
-    if (change.duration) text += fmt::format(" Duration={}", change.duration->count());
-    if (change.nodes) text += " Nodes=" + join(change.nodes->items, ",");
+    add("StartTime", change.start);
+    add("EndTime", change.end);
+    add(change.duration_sign == 0  ? "Duration"
+        : change.duration_sign > 0 ? "Duration+"
+                                   : "Duration-",
+        change.duration);
+    text += list_text("Nodes", change.nodes);
     add("NodeCnt", change.node_count);
+    if (!change.core_counts.empty()) text += " CoreCnt=" + field_text::text(change.core_counts);
+    if (!change.gres.empty()) text += " TRES=" + field_text::text(change.gres);
     add("PartitionName", change.partition);
     add("Features", change.features);
     add("Licenses", change.licenses);
     add("Comment", change.comment);
-    if (change.users) {
-        text += " Users=";
-        for (UserId user : change.users->items) text += fmt::format("{},", user.value);
-        if (text.ends_with(',')) text.pop_back();
-    }
-    if (change.accounts) text += " Accounts=" + join(change.accounts->items, ",");
-    if (change.groups) {
-        text += " Groups=";
-        for (const GroupMembers& group : change.groups->items) text += group.name + ",";
-        if (text.ends_with(',')) text.pop_back();
-    }
+    text += list_text("Users", change.users) + list_text("Accounts", change.accounts) +
+            list_text("Groups", change.groups) + list_text("QOS", change.qos) +
+            list_text("AllowedPartitions", change.allowed_partitions);
+    add("MaxStartDelay", change.max_start_delay);
+    if (change.start_delay_cleared) text += " MaxStartDelay=";
+    add("PURGE_COMP", change.purge_after);
+    if (change.purge_cleared) text += " PURGE_COMP=";
     if (change.skip) text += " SKIP";
     if (change.flags_set != 0) text += fmt::format(" FlagsSet={:#x}", change.flags_set);
     if (change.flags_cleared != 0) text += fmt::format(" FlagsCleared={:#x}", change.flags_cleared);

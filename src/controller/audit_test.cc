@@ -61,6 +61,23 @@ TEST(Audit, AReservationIsToldWithItsName) {
     change.nodes.emplace().items = {"n1"};
     EXPECT_EQ(line(ChangeReservation{kId, kAdmin, change}, ReservationNamed{"x_1"}),
               "audit: uid 500: create reservation x_1: Nodes=n1 Users=7,8");
+
+    using Verb = ReservationChange::Verb;
+    ReservationChange update{.verb = Verb::Update, .name = "x_1", .start = from_unix(1800000000)};
+    update.duration = Seconds{600};
+    update.duration_sign = -1;
+    update.users.emplace().items = {UserId{7}};
+    update.users->verb = ListChange<UserId>::Verb::Remove;
+    update.groups.emplace().items = {{.name = "staff", .users = {UserId{9}}}};
+    update.groups->verb = ListChange<GroupMembers>::Verb::Add;
+    update.qos.emplace().items = {"low"};
+    update.qos->denied = true;
+    update.core_counts = {2, 4};
+    update.max_start_delay = Seconds{60};
+    update.purge_cleared = true;
+    EXPECT_EQ(line(ChangeReservation{kId, kAdmin, update}, ReservationNamed{"x_1"}),
+              "audit: uid 500: update reservation x_1: StartTime=1800000000 Duration-=600 "
+              "CoreCnt=2,4 Users-=7 Groups+=staff QOS=-low MaxStartDelay=60 PURGE_COMP=");
 }
 
 TEST(Audit, NothingIsSaidOfWhatWasRefusedOrIsNoAdministration) {

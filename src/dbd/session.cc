@@ -124,6 +124,7 @@ Result<wire::Reply> obey(DbdServices& services, const AccountingCaller& viewer,
             services.requests.reset();
             services.accounting.clear_statistics();
             services.counted_since = now;
+            log_audit("uid {}: reset statistics", viewer.user.value);
             break;
         case Kind::Purge:
         case Kind::LoadArchive:

@@ -123,6 +123,7 @@ def test_statistics_are_shown_to_operators_and_cleared_by_administrators(make_cl
     assert cluster.run("sacctmgr", "show", "stats", "frob", check=False).returncode == 1
     cluster.run("sacctmgr", "clear", "stats")
     assert "count:1 " in re.search(r"^\tACCOUNTING_ORDER .*$", show(), re.M)[0]
+    assert "audit: uid 0: reset statistics" in (cluster.dir / "log" / "slurmdbd.log").read_text()
 
 
 def test_clusters_tell_whether_jobs_of_a_qos_can_be_suspended(make_cluster):
