@@ -67,10 +67,13 @@ Result<StageIn> parse_stage_in(std::string_view value, std::string_view director
 }
 
 Result<std::string> with_stage_in(const std::string& text, const StageIn& added) {
-    for (const StageIn& one : TRY(parse_stage_ins(text))) {
+    const std::vector<StageIn> all = TRY(parse_stage_ins(text));
+    for (const StageIn& one : all) {
         if (one.name == added.name)
             return invalid(fmt::format("$SCRATCH/{} has a source already", added.name));
     }
+    if (all.size() >= kStageInCount)
+        return invalid(fmt::format("more than {} sources", kStageInCount));
     const std::string longer = text.empty() ? print(added) : text + "\n" + print(added);
     if (longer.size() > sizes::kStageIn) return invalid("too many sources");
     return longer;
@@ -82,6 +85,8 @@ Result<std::vector<StageIn>> parse_stage_ins(std::string_view text) {
     for (const std::string_view line : split(text, '\n')) {
         const bool is_printed = line.starts_with('/') && line.find(':') != line.npos;
         if (!is_printed) return invalid("a path or a name is missing");
+        if (all.size() >= kStageInCount)
+            return invalid(fmt::format("more than {} sources", kStageInCount));
         all.push_back(TRY(parse_stage_in(line, "")));
     }
     return all;

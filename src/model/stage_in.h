@@ -4,6 +4,7 @@
 // request has them as a text: "SRC:NAME" or "SRC:NAME,stream", one per line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "base/result.h"
 
 namespace sluice {
+
+constexpr std::size_t kStageInCount = 64;  // of one job
 
 struct StageIn {
     std::string source;      // an absolute path

@@ -28,6 +28,15 @@ TEST(StageIn, RefusesWhatIsNoSourceOrNoName) {
     EXPECT_FALSE(parse_stage_in("/" + std::string(4096, 'x') + ":x", "/"));
 }
 
+TEST(StageIn, AJobHasSoManyAtMost) {
+    std::string text;
+    for (std::size_t i = 0; i < kStageInCount; ++i)
+        text = with_stage_in(text, parsed("/data/" + std::to_string(i))).value();
+    EXPECT_EQ(parse_stage_ins(text)->size(), kStageInCount);
+    EXPECT_FALSE(with_stage_in(text, parsed("/data/one-more")));
+    EXPECT_FALSE(parse_stage_ins(text + "\n/data/one-more:one-more"));
+}
+
 TEST(StageIn, SeveralAreALineEachWithDifferentNames) {
     std::string text = with_stage_in("", parsed("/data/a")).value();
     text = with_stage_in(text, parsed("/data/b:c,stream")).value();
