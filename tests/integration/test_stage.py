@@ -10,7 +10,7 @@ import time
 
 import pytest
 import wire
-from cluster import default_prefix
+from cluster import default_prefix, wait_for
 
 CACHE = "DataCacheSize=1G"
 
@@ -349,23 +349,32 @@ def test_a_job_starts_with_the_first_shard_and_gets_the_others(staging):
     title = f"sluice-stage: [{job}]"
     tree = next(iter((staging.dir / "scratch").glob("scratch_n1_*"))) / f"{job}.0" / "shards"
 
-    def pulse(number):
+    def tell(number):
         for pid in processes(title):
             os.kill(pid, number)
 
-    def has_first():  # it works in short pulses, so that it does not get far between two looks
-        pulse(signal.SIGCONT)
+    def pulse():  # it works in short pulses, so that it does not get far between two looks
+        tell(signal.SIGCONT)
         time.sleep(0.003)
-        pulse(signal.SIGSTOP)
+        tell(signal.SIGSTOP)
+
+    def has_first():
+        pulse()
         return tree.exists() and any(tree.glob("[0-9]*"))
 
     staging.wait_for(has_first, what="the first shard")
     assert (tree / ".sluice-staging").exists() and len(list(tree.glob("[0-9]*"))) < 40
-    for _ in range(50):  # the report of it
-        has_first()
-    staging.wait_state(job, "RUNNING")
-    staging.wait_for(lambda: staging.output(job), what="the job to look")
-    pulse(signal.SIGCONT)
+
+    printed = staging.dir / "work" / f"slurm-{job}.out"
+
+    def has_looked():
+        pulse()
+        return printed.exists() and printed.read_text()
+
+    # Few pulses: the report of the first shard takes some, the start of the job only time.
+    wait_for(has_looked, what="the job to look", interval=0.2)
+    assert staging.state(job) == "RUNNING"
+    tell(signal.SIGCONT)
     assert staging.wait_end(job)["JobState"] == "COMPLETED"
     lines = staging.output(job).splitlines()
     assert ".sluice-staging" in lines and "manifest" in lines and lines[-1] == "same on n1"
