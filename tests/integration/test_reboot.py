@@ -71,6 +71,24 @@ def test_a_busy_node_is_rebooted_when_its_job_is_over(bootable):
     assert record["JobState"] == "COMPLETED"
 
 
+def test_an_order_that_comes_again_runs_no_second_program(bootable):
+    """slurmd gets it with each registration until the machine goes down."""
+    cluster = bootable
+    log, reboots = cluster.dir / "log" / "n2.log", cluster.dir / "work" / "reboots"
+    (cluster.dir / "etc" / "reboot").write_text(f"#!/bin/sh\necho $SLURMD_NODENAME $* >> {reboots}\n"
+                                                f"while [ ! -e {cluster.dir}/work/go ]; do sleep 0.05; done\n")
+    cluster.run("scontrol", "reboot", "n2")
+    cluster.wait_for(reboots.exists, what="the program")
+    for count in (2, 3):
+        cluster.kill("slurmctld")
+        cluster.start_controller()
+        cluster.wait_for(lambda: log.read_text().count("registered with") >= count, what="a registration")
+    cluster.kill("n2", signal.SIGTERM)  # it has done what it was told to
+    assert log.read_text().count("reboot: running") == 1
+    assert reboots.read_text() == "n2 soon\n"
+    (cluster.dir / "work" / "go").touch()
+
+
 def test_nextstate_down_leaves_the_node_down(bootable):
     cluster = bootable
     (cluster.dir / "work" / "go").touch()

@@ -2,6 +2,7 @@
 relay, a node or srun is lost."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -37,11 +38,11 @@ def parent_of(pid):
         return int(file.read().rsplit(")", 1)[1].split()[1])
 
 
-def start_step(cluster, *options, script="sleep 1000"):
+def start_step(cluster, *options, script="sleep 1000", **more):
     """srun, whose tasks have written the file up.<task>."""
     for file in (cluster.dir / "work").glob("up.*"):
         file.unlink()
-    srun = cluster.popen("srun", "-N", NODES, *options, "sh", "-c", f"touch up.$SLURM_PROCID; {script}")
+    srun = cluster.popen("srun", "-N", NODES, *options, "sh", "-c", f"touch up.$SLURM_PROCID; {script}", **more)
     cluster.wait_for(lambda: len(list((cluster.dir / "work").glob("up.*"))) == NODES, what="the tasks to run")
     return srun
 
@@ -196,6 +197,22 @@ def test_a_lost_relay_is_reported_with_the_nodes_below_it(tree):
     nothing_is_left(tree)
 
 
+def test_a_relay_that_is_lost_below_another_one_is_reported_with_the_nodes_below_it(tree, tmp_path):
+    said = tmp_path / "said"
+    with said.open("w") as errors:
+        srun = start_step(tree, "--treewidth=1", stderr=errors)
+    os.kill(relays(tree)["n3"], signal.SIGKILL)
+
+    def lost():
+        lists = re.findall(r"^srun: error: (\S+): connection to the step lost$", said.read_text(), re.M)
+        return [name for each in lists for name in tree.run("scontrol", "show", "hostnames", each).stdout.split()]
+    tree.wait_for(lambda: sorted(lost()) == ["n3", "n4", "n5", "n6", "n7"], what="all nodes to be reported, each once")
+    srun.send_signal(signal.SIGTERM)
+    srun.communicate(timeout=60)
+    assert srun.returncode != 0
+    nothing_is_left(tree)
+
+
 def test_a_lost_supervisor_below_a_relay_is_reported_by_name(tree):
     srun = start_step(tree)
     victim = next(pid for pid, line in tree.processes().items()
@@ -227,6 +244,23 @@ def test_a_node_that_cannot_be_reached_is_named_and_nothing_runs(make_cluster):
         assert way in result.stderr and "Connection refused" in result.stderr, result.stderr
         cluster.wait_for(lambda: "sleep 4321" not in cluster.processes().values(), what="the end of the other tasks")
         cluster.start_node(lost)
+    cluster.run("scancel", job)
+    nothing_is_left(cluster)
+
+
+def test_behind_a_node_that_cannot_be_reached_the_others_are(make_cluster):
+    """n2 is to reach n3 and n4: n3 takes its place, so srun hears of the end of all and ends."""
+    cluster = make_cluster(nodes=4, extra="TreeWidth=1\nSlurmdTimeout=300\n")
+    job = cluster.submit("sleep 1000", "-N4")
+    cluster.wait_state(job, "RUNNING")
+    cluster.kill("n2")
+    result = cluster.run("srun", "--jobid", job, "--overlap", "-N4", "-n4", "sleep", "4321", check=False, timeout=120)
+    assert result.returncode != 0 and "failed on node n2: " in result.stderr, result.stderr
+    for name in ("n3", "n4"):
+        log = (cluster.dir / "log" / f"{name}.log").read_text()
+        assert f"launch task StepId={job}.0 request" in log, log
+    cluster.wait_for(lambda: "sleep 4321" not in cluster.processes().values(), what="the end of the other tasks")
+    cluster.start_node("n2")
     cluster.run("scancel", job)
     nothing_is_left(cluster)
 
