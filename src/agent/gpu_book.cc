@@ -69,7 +69,7 @@ std::vector<GpuHolder> GpuBook::holders_of(std::uint32_t gpu) const {
 void GpuBook::count(const Sample& sample) {
     for (auto& [_, job] : jobs_) {
         for (const GpuSample& each : sample.gpus) {
-            if (!job.gpus.contains(each.gpu)) continue;
+            if (!job.gpus.contains(each.gpu) || !each.failure.empty()) continue;
             GpuUse& use = use_of(job.use, each.gpu);
             const std::uint32_t percent = each.reading.percent.value_or(0);
             ++use.samples;
@@ -94,7 +94,7 @@ GpuReport GpuBook::report(const Sample& sample, const CleanRules& rules) {
         }
         const auto io = sample.io_bytes.find(key);
         if (io != sample.io_bytes.end()) load.io_bytes = io->second;
-        if (load.gpus > 0) report.jobs.push_back(load);
+        report.jobs.push_back(load);
     }
     if (!report.has_health) return report;
     for (const GpuSample& each : sample.gpus) {
@@ -103,6 +103,8 @@ GpuReport GpuBook::report(const Sample& sample, const CleanRules& rules) {
         });
         if (fatal != each.xids.end()) {
             report.unfit.push_back({each.gpu, fmt::format("XID {}", *fatal), true});
+        } else if (!each.failure.empty()) {
+            report.unfit.push_back({each.gpu, each.failure});
         } else if (holders_of(each.gpu).empty()) {
             std::string why = unclean_words(each, rules);
             if (!why.empty()) report.unfit.push_back({each.gpu, std::move(why)});
@@ -112,6 +114,7 @@ GpuReport GpuBook::report(const Sample& sample, const CleanRules& rules) {
 }
 
 std::string unclean_words(const GpuSample& sample, const CleanRules& rules) {
+    if (!sample.failure.empty()) return sample.failure;
     if (!sample.reading.processes.empty())
         return fmt::format("process {} uses it", sample.reading.processes.front().pid);
     if (sample.reading.memory_mb > rules.memory_mb_most)

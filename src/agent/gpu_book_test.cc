@@ -64,6 +64,14 @@ TEST(GpuBook, OnlyGpusWithoutAJobMustBeClean) {
     report = book.report(now, rules);
     EXPECT_EQ(report.unfit.front(), (UnfitGpu{0, "XID 79", true}));
     EXPECT_FALSE(book.report(now, {.checks = false}).has_health);
+    now.gpus[0] = {.gpu = 0, .failure = "GPU is lost"};  // it takes no other one with it
+    report = book.report(now, rules);
+    EXPECT_TRUE(report.has_health);
+    ASSERT_EQ(report.unfit.size(), 3u);
+    EXPECT_EQ(report.unfit.front(), (UnfitGpu{0, "GPU is lost"}));
+    EXPECT_EQ(report.jobs, (std::vector<JobGpuLoad>{{JobId{12}, 0, 0, 0, 0}}));
+    book.count(now);
+    EXPECT_EQ(book.job_leaves(kJob), NodeUse{});
     now.problem = "no driver";
     EXPECT_FALSE(book.report(now, rules).has_health);
 }

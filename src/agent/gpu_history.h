@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace sluice {
 struct GpuHere {
     std::uint32_t gpu = 0;
     std::string uuid, type;
-    std::uint64_t memory_all_mb = 0;  // 0: not known
-    std::string out_of_service = {};  // why; empty: in service
+    std::uint64_t memory_all_mb = 0;          // 0: not known
+    std::string out_of_service = {};          // why; empty: in service
+    std::optional<std::uint32_t> minor = {};  // of its file, /dev/nvidia<minor>
 };
 
 struct GpuHistoryDemand {

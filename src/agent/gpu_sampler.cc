@@ -11,17 +11,6 @@ namespace sluice {
 
 namespace {
 
-// "0.3": GPU and GPU instance, as DCGM names it.
-std::map<std::string, std::string> names_of_parts(const Nvml& nvml) {
-    std::map<std::string, std::string> names;
-    const Result<std::vector<NvmlGpu>> gpus = nvml.gpus();
-    for (std::size_t i = 0; gpus && i < gpus->size(); ++i) {
-        for (const MigDevice& mig : (*gpus)[i].migs)
-            names[mig.uuid] = fmt::format("{}.{}", i, mig.gpu_instance);
-    }
-    return names;
-}
-
 // A process that has ended may still be in the driver's list.
 bool is_alive(const GpuProcess& process) {
     return kill(process.pid, 0) == 0 || errno == EPERM;
@@ -49,30 +38,48 @@ std::uint64_t GpuSampler::io_since(const JobKey& job, const std::vector<pid_t>& 
     return sum;
 }
 
+// Parts of GPUs are named "0.3", by GPU and GPU instance, as DCGM names them.
+void GpuSampler::learn_gpus() {
+    const Result<std::vector<NvmlGpu>> gpus = nvml_->gpus();
+    for (std::uint32_t i = 0; gpus && i < gpus->size(); ++i) {
+        numbers_[(*gpus)[i].minor] = i;
+        for (const MigDevice& mig : (*gpus)[i].migs)
+            instance_names_[mig.uuid] = fmt::format("{}.{}", i, mig.gpu_instance);
+    }
+}
+
+// The driver's numbers are not those of the files on all machines.
+std::uint32_t GpuSampler::number_of(const GpuHere& gpu) const {
+    const auto found = gpu.minor ? numbers_.find(*gpu.minor) : numbers_.end();
+    return found == numbers_.end() ? gpu.gpu : found->second;
+}
+
 Sample GpuSampler::take(const SampleDemand& demand) {
     Sample sample;
     if (!nvml_) {
         Result<std::unique_ptr<Nvml>> loaded = Nvml::load();
         if (!loaded) return {.problem = loaded.error().detail};
         nvml_ = *std::move(loaded);
-        instance_names_ = names_of_parts(*nvml_);
+        learn_gpus();
     }
     sample.instance_names = instance_names_;
     for (const GpuHere& gpu : demand.gpus) {
-        Result<GpuReading> reading = nvml_->read(gpu.uuid, gpu.gpu);
+        Result<GpuReading> reading = nvml_->read(gpu.uuid, number_of(gpu));
+        if (!reading && uuids_.contains(gpu.gpu)) {
+            sample.gpus.push_back({gpu.gpu, {}, {}, reading.error().detail});
+            continue;
+        }
         if (!reading) {
             sample.problem = reading.error().detail;
             continue;
         }
+        uuids_[gpu.gpu] = reading->uuid;
         std::erase_if(reading->processes, [](const GpuProcess& each) { return !is_alive(each); });
         sample.gpus.push_back({gpu.gpu, *std::move(reading), {}});
     }
     for (const GpuXid& error : nvml_->take_xids()) {
-        for (std::size_t i = 0; i < demand.gpus.size(); ++i) {
-            if (demand.gpus[i].uuid != error.uuid) continue;
-            for (GpuSample& each : sample.gpus) {
-                if (each.gpu == demand.gpus[i].gpu) each.xids.push_back(error.xid);
-            }
+        for (GpuSample& each : sample.gpus) {
+            if (uuids_[each.gpu] == error.uuid) each.xids.push_back(error.xid);
         }
     }
     std::erase_if(totals_,

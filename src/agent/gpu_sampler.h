@@ -26,6 +26,7 @@ struct GpuSample {
     std::uint32_t gpu = 0;
     GpuReading reading;  // its processes are alive
     std::vector<std::uint32_t> xids;
+    std::string failure = {};  // it could be read before, and now it cannot; then nothing else
 };
 
 struct Sample {
@@ -43,10 +44,14 @@ public:
 private:
     using ProcessTotals = std::map<pid_t, std::uint64_t>;
     std::uint64_t io_since(const JobKey& job, const std::vector<pid_t>& supervisors);
+    void learn_gpus();
+    std::uint32_t number_of(const GpuHere& gpu) const;
 
     std::unique_ptr<Nvml> nvml_;
     std::map<std::string, std::string> instance_names_;
+    std::map<std::uint32_t, std::uint32_t> numbers_;  // of the driver, by the minor number
     std::map<JobKey, ProcessTotals> totals_;
+    std::map<std::uint32_t, std::string> uuids_;  // of GPUs that could be read
 };
 
 }  // namespace sluice

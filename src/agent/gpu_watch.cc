@@ -52,6 +52,17 @@ GpuRecord record_of(const GpuSample& sample, Time at, std::vector<GpuHolder> hol
     return record;
 }
 
+// Of /dev/nvidia3.
+std::optional<std::uint32_t> minor_in(const std::vector<std::string>& files) {
+    constexpr std::string_view kFile = "/dev/nvidia";
+    for (const std::string& file : files) {
+        if (!file.starts_with(kFile)) continue;
+        const auto minor = to_number(std::string_view(file).substr(kFile.size()));
+        if (minor && *minor <= UINT32_MAX) return static_cast<std::uint32_t>(*minor);
+    }
+    return {};
+}
+
 void send_answers(const Fd& connection, const GpuHistoryDemand& demand, const std::string& node) {
     const timeval limit{kSendTime.count(), 0};
     setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -86,7 +97,10 @@ void GpuWatch::find_gpus() {
     gpus_.clear();
     const std::vector<Device> devices = devices_of(site_->gres, "gpu");
     for (std::uint32_t i = 0; i < devices.size(); ++i)
-        gpus_.push_back({.gpu = i, .uuid = devices[i].uuid, .type = devices[i].line->type});
+        gpus_.push_back({.gpu = i,
+                         .uuid = devices[i].uuid,
+                         .type = devices[i].line->type,
+                         .minor = minor_in(devices[i].files)});
     const std::vector<std::uint32_t> here = device_numbers(site_->node.gres, site_->gres, "gpu");
     controller_numbers_.assign(gpus_.size(), 0);
     for (std::uint32_t i = 0; i < gpus_.size(); ++i) controller_numbers_[i] = i;
@@ -192,7 +206,12 @@ void GpuWatch::keep(const Sample& sample) {
     const Time at = now();
     for (const GpuSample& each : sample.gpus) {
         if (each.gpu >= gpus_.size()) continue;  // gres.conf has changed since
+        if (!each.failure.empty()) continue;
         gpus_[each.gpu].memory_all_mb = each.reading.memory_all_mb;
+        if (gpus_[each.gpu].uuid.empty() && !each.reading.uuid.empty()) {
+            gpus_[each.gpu].uuid = each.reading.uuid;
+            files_.update(book_, gpus_, instance_names_);
+        }
         if (site_->config.gpu_usage_size == 0) continue;
         const Result<void> kept =
             store_.add(each.gpu, record_of(each, at, book_.holders_of(each.gpu)));
@@ -250,8 +269,24 @@ void GpuWatch::job_leaves(const JobKey& job, std::function<void(const NodeUse&)>
     is_due_ = is_sampling_;  // the sample that is being taken may be older
     take_sample();
     loop_.after(kDriverTime, [this] {
-        if (is_sampling_) let_go({.problem = "the driver does not answer"});
+        if (is_sampling_) give_up_looking();
     });
+}
+
+// The jobs end, but what they have left on their GPUs is not known.
+void GpuWatch::give_up_looking() {
+    constexpr const char* kWhy = "the driver does not answer";
+    GpuReport report{.has_health = true};
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        const bool is_left = book_.holders_of(gpu).empty() &&
+                             std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& job) {
+                                 return job.gpus.contains(gpu);
+                             });
+        const std::string& known = gpus_[gpu].out_of_service;
+        if (!known.empty() || is_left) report.unfit.push_back({gpu, known.empty() ? kWhy : known});
+    }
+    if (!leaving_.empty()) tell(std::move(report));
+    let_go({.problem = kWhy});
 }
 
 // The jobs whose GPUs were looked at often enough.

@@ -63,6 +63,7 @@ private:
     void keep(const Sample& sample);
     void tell(GpuReport report);
     void let_go(const Sample& sample);
+    void give_up_looking();
     void write_book();
     NodeUse numbered(NodeUse use) const;
     std::string book_path() const { return directory_ + "/book"; }

@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-// What one job runs at on one node. A GPU whose utilisation is unknown does not count.
+// What one job that has processes on a node runs at there. A GPU whose utilisation is unknown does
+// not count; there may be no other.
 struct JobGpuLoad {
     JobId job;
     std::uint32_t restarts = 0;

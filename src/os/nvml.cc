@@ -127,6 +127,7 @@ struct Nvml::Functions {
     int (*compute_instance)(void*, unsigned*) = nullptr;
     int (*attributes)(void*, Attributes*) = nullptr;
 
+    int (*whole)(void*, void**) = nullptr;
     int (*handle_by_uuid)(const char*, void**) = nullptr;
     int (*utilization)(void*, Utilization*) = nullptr;
     int (*memory)(void*, Memory*) = nullptr;
@@ -173,6 +174,7 @@ struct Nvml::Functions {
         find(gpu_instance, "nvmlDeviceGetGpuInstanceId");
         find(compute_instance, "nvmlDeviceGetComputeInstanceId");
         find(attributes, "nvmlDeviceGetAttributes_v2");
+        find(whole, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
         find(handle_by_uuid, "nvmlDeviceGetHandleByUUID");
         find(utilization, "nvmlDeviceGetUtilizationRates");
         find(memory, "nvmlDeviceGetMemoryInfo");
@@ -417,6 +419,9 @@ Result<GpuReading> Nvml::read(const std::string& uuid, std::uint32_t gpu) const 
     unsigned long long errors = 0;
     if (call_->ecc_errors && call_->ecc_errors(found, kUncorrected, kVolatile, &errors) == kSuccess)
         reading.ecc_errors = errors;
+    void* whole = nullptr;
+    const bool is_part = call_->whole && call_->whole(found, &whole) == kSuccess;
+    reading.uuid = uuid_of(is_part ? whole : found);
     return reading;
 }
 

@@ -58,6 +58,7 @@ struct GpuReading {
     std::optional<std::uint32_t> watts, celsius, sm_clock, memory_clock;  // MHz
     std::vector<GpuProcess> processes;
     std::optional<std::uint64_t> ecc_errors;  // that could not be corrected, since the driver began
+    std::string uuid;                         // of the GPU, also of a part (MIG) of it
 };
 
 // A critical error that the driver has reported.

@@ -3,7 +3,8 @@
  * GPUs 0 and 3, 1 and 2 have four NVLinks. With a file "mig" beside the library GPU 0 is split into two.
  * What GPU n does is in the file nvml.gpu<n> beside the library: "percent=90 memory=2048 power=300 temperature=70
  * sm=1400 mem=1593 ecc=0 pids=12,13", memory in MB; what is not named is that of an idle GPU. Each line "GPU XID" that is
- * added to nvml.xids is an error. As long as there is a file "hang" the driver does not answer. */
+ * added to nvml.xids is an error. As long as there is a file "hang" the driver does not answer; with a file "lost<n>" GPU n
+ * cannot be read. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GPUS = 4, SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7, TIMEOUT = 10 };
+enum { GPUS = 4, SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7, TIMEOUT = 10, GPU_IS_LOST = 15 };
 enum { GRAPHICS = 0, MEMORY = 2 };
 
 struct Gpu {
@@ -63,10 +64,20 @@ int nvmlInit_v2(void) {
 
 int nvmlShutdown(void) { return SUCCESS; }
 
-const char* nvmlErrorString(int code) { return code == NO_PERMISSION ? "Insufficient Permissions" : "Invalid Argument"; }
+const char* nvmlErrorString(int code) {
+    return code == NO_PERMISSION ? "Insufficient Permissions" : code == GPU_IS_LOST ? "GPU is lost" : "Invalid Argument";
+}
+
+static int is_lost(unsigned number) {
+    char name[32], path[4200];
+    snprintf(name, sizeof name, "lost%u", number);
+    path_of(path, sizeof path, name);
+    return access(path, F_OK) == 0;
+}
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
     if (index >= GPUS) return INVALID_ARGUMENT;
+    if (is_lost(index)) return GPU_IS_LOST;
     *device = &gpus[index];
     return SUCCESS;
 }
@@ -164,6 +175,12 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** mig
     (void)device;
     if (index >= 2) return INVALID_ARGUMENT;
     *mig = &migs[index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void* mig, void** device) {
+    if (!as_mig(mig)) return INVALID_ARGUMENT;
+    *device = &gpus[0];
     return SUCCESS;
 }
 
@@ -266,6 +283,7 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
         return SUCCESS;
     }
     if (sscanf(uuid, "GPU-0000-%u", &number) != 1) return INVALID_ARGUMENT;
+    if (is_lost(number)) return GPU_IS_LOST;
     return nvmlDeviceGetHandleByIndex_v2(number, device);
 }
 

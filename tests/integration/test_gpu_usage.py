@@ -39,7 +39,13 @@ class Gpus:
             file.write(f"{gpu} {number}\n")
 
     def hang(self, node, on=True):
-        path = self.directory / node / "hang"
+        self._switch(node, "hang", on)
+
+    def lose(self, node, gpu, on=True):
+        self._switch(node, f"lost{gpu}", on)
+
+    def _switch(self, node, name, on):
+        path = self.directory / node / name
         path.touch() if on else path.unlink()
 
 
@@ -184,6 +190,8 @@ def test_exporters_learn_which_job_has_a_gpu(gpu_cluster, as_root, tmp_path):
     assert (stat / "n1" / "0").read_text() == f"{job} 0\n"
     wait_for(lambda: (mapping / "n1" / "0").exists(), what="the mapping")
     assert (mapping / "n1" / "0").read_text() == f"{job}\n"
+    wait_for(lambda: (stat / "n1" / "GPU-0000-0").exists(), what="the file with the name that the driver has")
+    assert (stat / "n1" / "GPU-0000-0").read_text() == f"{job} 0\n"
     # A slurmd that is started while the job runs knows it.
     cluster.kill("n1")
     cluster.start_node("n1")
@@ -191,6 +199,7 @@ def test_exporters_learn_which_job_has_a_gpu(gpu_cluster, as_root, tmp_path):
     assert (stat / "n1" / "0").read_text() == f"{job} 0\n" and (mapping / "n1" / "0").read_text() == f"{job}\n"
     let_go(cluster, "exported", job)
     wait_for(lambda: not (stat / "n1" / "0").exists() and not (mapping / "n1" / "0").exists(), what="their removal")
+    assert not (stat / "n1" / "GPU-0000-0").exists()
     assert (stat / "n1" / "README").exists()
 
 
@@ -228,8 +237,11 @@ def test_a_driver_that_does_not_answer_blocks_nothing(gpu_cluster):
     time.sleep(1.5)  # a sample is being taken
     assert cluster.run("srun", "-wn1", "echo", "runs").stdout == "runs\n"
     assert let_go(cluster, "hanging", job)["JobState"] == "COMPLETED"
-    again = cluster.run_job("echo again", "--gres=gpu:1", "-wn1")[1]
-    assert again == "again\n"
+    # What the job has left on its GPU is not known: the next job gets the other one.
+    assert node_fields(cluster, "n1")["GresDrain"] == "gpu:0"
+    assert "the driver does not answer" in cluster.run("scontrol", "show", "node", "n1").stdout
+    assert cluster.run_job("echo $SLURM_JOB_GPUS", "--gres=gpu:1", "-wn1")[1] == "1\n"
+    assert node_fields(cluster, "n1")["GresDrain"] == "gpu:0-1"
     cluster.gpus_now.hang("n1", on=False)
     job = hold(cluster, "answers", "--gres=gpu:1", "-wn1")
     wait_for(lambda: courses(cluster, job), what="samples once it answers")
@@ -276,6 +288,45 @@ def test_a_process_of_no_job_keeps_a_gpu_from_jobs(gpu_cluster):
         foreign.wait()
     wait_drained(cluster, "n2", "N/A")  # the driver may still name it
 
+
+def test_a_fatal_error_takes_one_gpu_out_of_service_until_an_administrator_puts_it_back(gpu_cluster):
+    """gres.conf has no AutoDetect: the GPU of the error is found by what the driver says."""
+    cluster = gpu_cluster()
+    job = hold(cluster, "xid", "--gres=gpu:1", "-wn1")
+    wait_for(lambda: courses(cluster, job), what="samples")
+    cluster.gpus_now.xid("n1", 1, 31)  # an error of a program
+    cluster.gpus_now.xid("n1", 0, 79)
+    wait_drained(cluster, "n1", "gpu:0")
+    assert "gpu:0: XID 79" in cluster.run("scontrol", "show", "node", "n1").stdout
+    assert cluster.state(job) == "RUNNING"
+    assert courses(cluster, job)[("n1", 0)]["xids"] == [79]
+    let_go(cluster, "xid", job)
+    (cluster.gpus_now.directory / "n1" / "nvml.xids").unlink()  # the driver tells of an error once
+    cluster.kill("n1")
+    cluster.start_node("n1")
+    assert cluster.run_job("echo $SLURM_JOB_GPUS", "--gres=gpu:1", "-wn1")[1] == "1\n"
+    assert node_fields(cluster, "n1")["GresDrain"] == "gpu:0"
+    cluster.run("scontrol", "update", "NodeName=n1", "GresResume=gpu:0")
+    assert cluster.run_job("echo $SLURM_JOB_GPUS", "--gres=gpu:2", "-wn1")[1] == "0,1\n"
+
+
+def test_a_gpu_that_is_lost_takes_no_other_one_with_it(gpu_cluster):
+    cluster = gpu_cluster()
+    job = hold(cluster, "lost", "--gres=gpu:1", "-wn1")
+    wait_for(lambda: courses(cluster, job), what="samples")
+    cluster.gpus_now.lose("n1", 0)
+    wait_drained(cluster, "n1", "gpu:0")
+    assert "GPU is lost" in cluster.run("scontrol", "show", "node", "n1").stdout
+    # GPU 1 is sampled and checked as before, and gets jobs.
+    cluster.gpus_now.set("n1", 1, memory=30000)
+    wait_drained(cluster, "n1", "gpu:0-1")
+    cluster.gpus_now.set("n1", 1, memory=300)
+    wait_drained(cluster, "n1", "gpu:0")
+    let_go(cluster, "lost", job)
+    for _ in range(2):
+        assert cluster.run_job("echo $SLURM_JOB_GPUS", "--gres=gpu:1", "-wn1")[1] == "1\n"
+    cluster.gpus_now.lose("n1", 0, on=False)
+    wait_drained(cluster, "n1", "N/A")
 
 
 def test_an_administrator_takes_a_gpu_out_of_service(gpu_cluster):
