@@ -1,13 +1,16 @@
 #include "data/pack.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "data/scan.h"
 #include "data/usage.h"
+#include "os/files.h"
 
 namespace sluice::data {
 namespace {
@@ -211,6 +214,28 @@ TEST(Usage, AFileWithTwoNamesCountsOnce) {
     EXPECT_LT(report->all.bytes, 150'000U);
     EXPECT_EQ(report->below.at("a").files + report->below.at("b").files, 1U);
     EXPECT_FALSE(disk_usage(root + "/none", 3));
+    fs::remove_all(root);
+}
+
+TEST(Usage, AFileOfAnotherUserIsNotWrittenThroughItsLinks) {
+    char path[] = "/tmp/sluice-usage-XXXXXX";
+    const std::string root = mkdtemp(path);
+    fs::create_directories(root + "/top/a");
+    fs::create_directories(root + "/elsewhere");
+    std::ofstream(root + "/secret") << "secret";
+    for (const char* name : {"disk-usage.txt", ".disk-usage.txt.new", "disk-usage.txt.new"})
+        fs::create_symlink(root + "/secret", root + "/top/a/" + name);
+    fs::create_directory_symlink(root + "/elsewhere", root + "/top/b");
+    const auto top = Below::open(root + "/top");
+    ASSERT_TRUE(top);
+    ASSERT_TRUE(write_usage_file(*top, "a", "text"));
+    EXPECT_FALSE(write_usage_file(*top, "b", "text"));
+    ASSERT_TRUE(write_usage_file(*top, "", "all"));
+    EXPECT_EQ(*read_file(root + "/secret"), "secret");
+    EXPECT_TRUE(fs::is_empty(root + "/elsewhere"));
+    EXPECT_FALSE(fs::is_symlink(root + "/top/a/disk-usage.txt"));
+    EXPECT_EQ(*read_file(root + "/top/a/disk-usage.txt"), "text");
+    EXPECT_EQ(*read_file(root + "/top/disk-usage.txt"), "all");
     fs::remove_all(root);
 }
 

@@ -34,6 +34,7 @@ TreeEntry entry_of(std::string path, const struct stat& found) {
     entry.changed_ns = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec;
     entry.altered_ns = found.st_ctim.tv_sec * 1'000'000'000 + found.st_ctim.tv_nsec;
     entry.mode = found.st_mode;
+    entry.owner = found.st_uid;
     return entry;
 }
 
@@ -70,7 +71,9 @@ private:
             Result<void> read = read_directory(path, below);
             lock.lock();
             --busy_;
-            if (!read && !error_) error_ = std::move(read).error();
+            const bool is_left_out = !read && !path.empty() && options_.on_unreadable;
+            if (is_left_out) options_.on_unreadable(read.error());
+            if (!read && !is_left_out && !error_) error_ = std::move(read).error();
             if (error_)
                 waiting_.clear();
             else

@@ -21,11 +21,15 @@ struct TreeEntry {
     std::int64_t changed_ns = 0;  // time of the last change of the content
     std::int64_t altered_ns = 0;  // or of anything else of it
     std::uint32_t mode = 0;
+    std::uint32_t owner = 0;
 };
 
 struct WalkOptions {
     unsigned threads = 4;
     bool one_file_system = false;  // leave out what is mounted below the root
+    // Called, from several threads, for a directory below the root that cannot be read; the rest of
+    // the tree is read then. Without it the walk stops there.
+    std::function<void(const Error&)> on_unreadable = {};
 };
 
 // Calls each(entry) for all entries below the root, in no order, from several threads; it stops at

@@ -4,7 +4,9 @@ import os
 import signal
 import struct
 import subprocess
+import sys
 import tarfile
+import tempfile
 
 import pytest
 from cluster import default_prefix, wait_for
@@ -173,3 +175,23 @@ def test_usage_writes_a_file_into_each_directory(source):
     (directory / "n01" / "disk-usage.txt").unlink()
     assert sdata("usage", "-n", directory).returncode == 0
     assert not (directory / "n01" / "disk-usage.txt").exists()
+
+
+def test_usage_goes_on_where_it_may_not_read_or_write(as_root, source):
+    """An ordinary user asks: the directories of others are left out and named, all else is counted."""
+    directory, _ = source
+    for parent in directory.parents:
+        if str(parent).startswith(tempfile.gettempdir() + "/"):
+            parent.chmod(parent.stat().st_mode | 0o755)
+    directory.chmod(0o777)
+    (directory / "n01").chmod(0o700)
+    done = sdata("usage", directory, user="nobody", group="nogroup", extra_groups=[])
+    assert done.returncode == 1
+    assert f"{directory}/n01: Permission denied".encode() in done.stderr
+    assert f"{directory}/n02/disk-usage.txt: Permission denied".encode() in done.stderr
+    assert int((directory / "disk-usage.txt").read_text().split()[-1]) >= 69
+    assert f"{directory}/n02\n".encode() in done.stdout
+    (directory / "n01" / "disk-usage.txt").symlink_to(directory / "top")
+    assert sdata("usage", directory).returncode == 0
+    assert (directory / "top").read_text() == "no class"
+    assert (directory / "n01" / "disk-usage.txt").read_text().startswith("Updated: ")

@@ -1,6 +1,8 @@
 #include "cli/sdata/sdata.h"
 
+#include <algorithm>
 #include <ctime>
+#include <iterator>
 
 #include "cli/sdata/options.h"
 #include "cli/sdata/progress_line.h"
@@ -115,22 +117,29 @@ private:
         const std::time_t now = std::time(nullptr);
         struct tm local {};
         std::strftime(updated, sizeof updated, "%Y-%m-%d %H:%M", localtime_r(&now, &local));
+        std::vector<std::string> problems;
         for (std::size_t i = 0; i < options_.operands.size(); ++i) {
-            const data::UsageReport report = TRY(data::disk_usage(path(i), options_.threads));
-            for (const auto& [name, usage] : report.below)
-                TRY(show_directory(fmt::format("{}/{}", path(i), name), usage, updated));
-            TRY(show_directory(path(i), report.all, updated));
+            const data::Below top = TRY(data::Below::open(path(i)));
+            data::UsageReport report = TRY(data::disk_usage(path(i), options_.threads));
+            std::move(report.unreadable.begin(), report.unreadable.end(),
+                      std::back_inserter(problems));
+            const auto show = [&](const std::string& name, const data::DiskUsage& usage) {
+                const Result<void> shown = show_directory(top, name, usage, updated);
+                if (!shown) problems.push_back(shown.error().detail);
+            };
+            for (const auto& [name, usage] : report.below) show(name, usage);
+            show("", report.all);
         }
-        return {};
+        if (problems.empty()) return {};
+        return Error{{}, fmt::format("{}", fmt::join(problems, "\n"))};
     }
 
-    Result<void> show_directory(const std::string& directory, const data::DiskUsage& usage,
-                                const char* updated) {
-        streams_.out(
-            fmt::format("{:>8} {:>10} {}\n", print_size(usage.bytes), usage.files, directory));
+    Result<void> show_directory(const data::Below& top, const std::string& name,
+                                const data::DiskUsage& usage, const char* updated) {
+        streams_.out(fmt::format("{:>8} {:>10} {}\n", print_size(usage.bytes), usage.files,
+                                 name.empty() ? top.name() : top.full(name)));
         if (!options_.writes) return {};
-        return write_file_atomically(directory + "/disk-usage.txt",
-                                     data::usage_file(usage, updated));
+        return data::write_usage_file(top, name, data::usage_file(usage, updated));
     }
 
     const Invocation& invocation_;
