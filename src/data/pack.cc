@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <mutex>
 
+#include "data/below.h"
 #include "data/parallel.h"
 #include "data/scan.h"
 #include "data/shard_writer.h"
+#include "data/usage.h"
 #include "os/error.h"
 #include "os/files.h"
 #include "os/walk.h"
@@ -20,12 +23,17 @@ namespace {
 
 constexpr std::string_view kPlanName = "packing";  // while the dataset is not complete
 
+// What sdata usage writes into directories is no data.
+bool is_data(const TreeEntry& entry) {
+    return entry.kind != TreeEntry::Kind::Directory && base_name(entry.path) != kUsageName;
+}
+
 Result<std::vector<SourceFile>> files_below(const std::string& source, unsigned threads) {
     std::vector<SourceFile> files;
     std::optional<std::string> unusual;
     std::mutex mutex;
     TRY(walk_tree(source, {.threads = threads}, [&](TreeEntry entry) {
-        if (entry.kind == TreeEntry::Kind::Directory) return;
+        if (!is_data(entry)) return;
         const std::lock_guard guard(mutex);
         if (entry.kind != TreeEntry::Kind::File) {
             if (!unusual || entry.path < *unusual) unusual = entry.path;
@@ -61,10 +69,23 @@ Result<void> begin(const std::string& target, const PackPlan& plan) {
     return write_file_atomically(mark, text, {.durable = true});
 }
 
-// As large as the plan says: a file that changes meanwhile would give a dataset of no moment.
+// Two calls that write the same shards would damage them. Nothing is locked where the file system
+// has no locks.
+Result<Fd> lock(const std::string& target) {
+    const std::string mark = fmt::format("{}/{}", target, kPlanName);
+    Fd file(open(mark.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file) return os_error(mark);
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return Error{{}, fmt::format("another sdata pack is writing {}", target)};
+    if (access(manifest_path(target).c_str(), F_OK) == 0)
+        return Error{{}, fmt::format("{} has a dataset already", target)};
+    return file;
+}
+
+// As the plan says: a file that changes meanwhile would give a dataset of no moment.
 Result<void> read_source(const std::string& source, const SourceFile& file, std::string& bytes) {
     const std::string path = source + "/" + file.path;
-    const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!fd) return os_error(path);
     bytes.resize(file.size + 1);
     std::size_t got = 0;
@@ -74,7 +95,10 @@ Result<void> read_source(const std::string& source, const SourceFile& file, std:
         if (count == 0) break;
         got += static_cast<std::size_t>(count);
     }
-    if (got != file.size) return Error{{}, fmt::format("{} has changed while it was read", path)};
+    struct stat now {};
+    if (fstat(fd.get(), &now) != 0) return os_error(path);
+    if (got != file.size || change_time(now) != file.changed_ns)
+        return Error{{}, fmt::format("{} has changed since sdata pack began", path)};
     bytes.resize(got);
     return {};
 }
@@ -114,6 +138,7 @@ Result<Manifest> pack(const PackRequest& request, Progress& progress) {
     const PackPlan plan =
         TRY(make_plan(TRY(files_below(request.source, request.threads)), request.options));
     TRY(begin(request.target, plan));
+    const Fd locked = TRY(lock(request.target));
     progress.records_total = plan.records;
     progress.bytes_total = plan.bytes;
     Manifest manifest{.format = plan.format,

@@ -131,6 +131,29 @@ TEST_P(Pack, OtherFilesDoNotContinueADataset) {
     EXPECT_NE(made.error().detail.find("other files or options"), std::string::npos);
 }
 
+TEST_P(Pack, OneWritesADatasetAtATime) {
+    Progress first;
+    first.is_interrupted = true;
+    EXPECT_FALSE(pack(request(), first));
+    Fd other(open((target() + "/packing").c_str(), O_RDWR));
+    ASSERT_EQ(flock(other.get(), LOCK_EX), 0);
+    const std::string before = tree(target());
+    const auto refused = pack(request(), progress_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().detail, "another sdata pack is writing " + target());
+    EXPECT_EQ(tree(target()), before);
+    other.reset();
+    EXPECT_TRUE(pack(request(), progress_));
+}
+
+TEST_P(Pack, FilesOfSdataUsageAreNoData) {
+    ASSERT_TRUE(pack(request("before"), progress_));
+    put("disk-usage.txt", "Updated:");
+    put("cat/disk-usage.txt", "Updated:");
+    ASSERT_TRUE(pack(request("after"), progress_));
+    EXPECT_EQ(tree(target("before")), tree(target("after")));
+}
+
 TEST_P(Pack, RefusesLinks) {
     fs::create_symlink("/etc/passwd", source() + "/cat/link");
     const auto made = pack(request(), progress_);

@@ -148,6 +148,21 @@ def test_a_killed_pack_continues(tmp_path):
     assert not list(packed.glob("*.part")) and not (packed / "packing").exists()
 
 
+def test_a_file_that_changes_meanwhile_is_named(tmp_path):
+    """Its size stays the same. It is read last, long after it was listed."""
+    directory = tmp_path / "source"
+    directory.mkdir()
+    for i in range(2000):
+        (directory / f"{i}.bin").write_bytes(os.urandom(20_000))
+    script = "import os, sys\nfile = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)\nwhile True: os.pwrite(file, os.urandom(9), 0)\n"
+    with subprocess.Popen([sys.executable, "-c", script, directory / "last"]) as writer:
+        wait_for(lambda: (directory / "last").exists() and (directory / "last").stat().st_size == 9, what="the file")
+        done = sdata("pack", "-j1", "--no-shuffle", directory, tmp_path / "packed")
+        writer.kill()
+    assert done.returncode == 1 and f"{directory}/last has changed since sdata pack began".encode() in done.stderr
+    assert not (tmp_path / "packed" / "manifest.json").exists()
+
+
 def test_bad_input_is_named_and_changes_nothing(source, tmp_path):
     directory, _ = source
     for words, message in [(["pack", directory], b"sdata pack SRC DST"),
