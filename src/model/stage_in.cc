@@ -40,6 +40,9 @@ Result<void> check(const StageIn& one) {
                           one.name.find('/') == std::string::npos;
     if (!is_entry || one.name.size() > kNameBytes)
         return invalid(fmt::format("'{}' is no name for an entry of $SCRATCH", one.name));
+    // ",steam" would be a part of the name.
+    if (one.name.find(',') != std::string::npos && one.name != last_part(one.source))
+        return invalid(fmt::format("'{}': only ,stream can follow the name", one.name));
     const std::string whole = one.source + one.name;
     if (std::any_of(whole.begin(), whole.end(), [](char c) { return c == '\n' || c == '\0'; }))
         return invalid("a line break");

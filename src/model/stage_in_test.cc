@@ -23,6 +23,9 @@ TEST(StageIn, HasTheLastPartOfTheSourceAsItsName) {
 TEST(StageIn, RefusesWhatIsNoSourceOrNoName) {
     for (const char* value : {"", "/", ":x", "/a:", "/a:.", "/a:..", "/a:b/c", ",stream", "/a\nb"})
         EXPECT_FALSE(parse_stage_in(value, "/home/me")) << value;
+    for (const char* value : {"/a:b,steam", "/a:b,stream,c", "/a:,stream"})
+        EXPECT_FALSE(parse_stage_in(value, "/home/me")) << value;
+    EXPECT_TRUE(parse_stage_in("/data/a,b:a,b", "/home/me"));  // as it is printed
     EXPECT_FALSE(parse_stage_in("/a:" + std::string(256, 'x'), "/"));
     EXPECT_TRUE(parse_stage_in("/a:" + std::string(255, 'x'), "/"));
     EXPECT_FALSE(parse_stage_in("/" + std::string(4096, 'x') + ":x", "/"));

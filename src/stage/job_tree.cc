@@ -23,7 +23,8 @@ public:
 
     Result<void> make(const std::string& path) {
         if (copy_.listing().is_one_file())
-            return make_file(AT_FDCWD, path.c_str(), copy_.listing().entries.front());
+            return give_file(copy_, copy_.listing().entries.front(),
+                             {AT_FDCWD, path.c_str(), owner_});
         if (mkdir(path.c_str(), 0755) != 0) return os_error(path);
         top_ = Fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
         if (!top_) return os_error(path);
@@ -33,7 +34,7 @@ public:
         }
         TRY(data::for_all(entries.size(), kThreads, [&](std::size_t i) -> Result<void> {
             if (entries[i].kind() != kFile) return {};
-            return make_file(top_.get(), entries[i].path().c_str(), entries[i]);
+            return give_file(copy_, entries[i], {top_.get(), entries[i].path().c_str(), owner_});
         }));
         return give(top_.get(), "");
     }
@@ -56,30 +57,32 @@ private:
         return {};
     }
 
-    Result<void> make_file(int directory, const char* path, const Entry& entry) const {
-        const char* source = name_in_copy(entry);
-        if (linkat(copy_.data(), source, directory, path, 0) == 0) return {};
-        if (errno != EXDEV && errno != EMLINK && errno != EPERM) return os_error(printable(path));
-        const Fd from(openat(copy_.data(), source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-        const mode_t mode = entry.is_program() ? 0555 : 0444;
-        const Fd to(openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-        if (!from || !to || ftruncate(to.get(), static_cast<off_t>(entry.size())) != 0)
-            return os_error(printable(path));
-        thread_local Buffer buffer;
-        const Result<std::uint32_t> copied =
-            copy_range(from.get(), to.get(), {0, entry.size()}, 0, buffer);
-        if (!copied)
-            return Error{ErrorCode{},
-                         fmt::format("{}: {}", printable(path), copied.error().detail)};
-        return give(directory, path);
-    }
-
     const Copy& copy_;
     const TreeOwner owner_;
     Fd top_;
 };
 
 }  // namespace
+
+// The copy of a file gets its owner through its descriptor: the directory may be the user's.
+Result<void> give_file(const Copy& copy, const Entry& entry, const FilePlace& place) {
+    const char* source = name_in_copy(entry);
+    if (linkat(copy.data(), source, place.directory, place.path, 0) == 0) return {};
+    const std::string name = printable(place.path);
+    if (errno != EXDEV && errno != EMLINK && errno != EPERM) return os_error(name);
+    const Fd from(openat(copy.data(), source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const Fd to(openat(place.directory, place.path, kFlags, entry.is_program() ? 0555 : 0444));
+    if (!from || !to || ftruncate(to.get(), static_cast<off_t>(entry.size())) != 0)
+        return os_error(name);
+    thread_local Buffer buffer;
+    const Result<std::uint32_t> copied =
+        copy_range(from.get(), to.get(), {0, entry.size()}, 0, buffer);
+    if (!copied) return Error{ErrorCode{}, fmt::format("{}: {}", name, copied.error().detail)};
+    if (geteuid() == 0 && fchown(to.get(), place.owner.user, place.owner.group) != 0)
+        return os_error(name);
+    return {};
+}
 
 Result<void> make_job_tree(const Copy& copy, const std::string& path, const TreeOwner& owner) {
     return Tree(copy, owner).make(path);

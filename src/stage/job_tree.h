@@ -17,6 +17,14 @@ struct TreeOwner {
     std::uint32_t group = 0;
 };
 
+struct FilePlace {
+    int directory = -1;  // AT_FDCWD: `path` is absolute
+    const char* path = nullptr;
+    TreeOwner owner;
+};
+// Makes a file of the job: a link to that of the copy, or a copy of it.
+Result<void> give_file(const Copy& copy, const Entry& entry, const FilePlace& place);
+
 // Makes `path`, whose parent only root can enter.
 Result<void> make_job_tree(const Copy& copy, const std::string& path, const TreeOwner& owner);
 

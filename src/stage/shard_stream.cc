@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kMark = ".sluice-staging";
 constexpr const char* kNewMark = ".sluice-staging.new";
+constexpr const char* kPart = ".sluice-staging.part";  // a file that is copied once more
 
 Result<void> check_flat(const Listing& listing) {
     const auto is_directory = [](const Entry& entry) { return entry.kind() == kDirectory; };
@@ -29,8 +30,8 @@ Result<void> check_flat(const Listing& listing) {
 
 }  // namespace
 
-ShardStream::ShardStream(const Copy& copy, std::function<void()> on_first)
-    : copy_(copy), on_first_(std::move(on_first)) {
+ShardStream::ShardStream(const Copy& copy, const TreeOwner& owner, std::function<void()> on_first)
+    : copy_(copy), owner_(owner), on_first_(std::move(on_first)) {
     pieces_left_.resize(copy.listing().entries.size());
     for (const Piece& piece : copy.pieces()) {
         for (std::uint32_t i = piece.first; i < piece.first + piece.count; ++i) ++pieces_left_[i];
@@ -42,7 +43,7 @@ ShardStream::ShardStream(const Copy& copy, std::function<void()> on_first)
 Result<std::unique_ptr<ShardStream>> ShardStream::begin(const Copy& copy, const StreamPlace& place,
                                                         std::function<void()> on_first) {
     TRY(check_flat(copy.listing()));
-    std::unique_ptr<ShardStream> stream(new ShardStream(copy, std::move(on_first)));
+    std::unique_ptr<ShardStream> stream(new ShardStream(copy, place.owner, std::move(on_first)));
     TRY(stream->make_directory(place));
     return stream;
 }
@@ -84,9 +85,25 @@ void ShardStream::show(std::uint32_t number) {
         const mode_t mode = entry.is_program() ? 0555 : 0444;
         made = fchmodat(copy_.data(), path, mode, 0);
         if (made == 0) made = linkat(copy_.data(), path, directory_.get(), path, 0);
+        if (made != 0 && errno != EEXIST && failure_.empty()) {
+            const Result<void> copied = show_copy(entry);
+            if (!copied) failure_ = copied.error().detail;
+            return;
+        }
     }
     if (made != 0 && errno != EEXIST && failure_.empty())
         failure_ = os_error(printable(path)).detail;
+}
+
+// Where there can be no link, as on another file system. It gets its name when it is complete.
+Result<void> ShardStream::show_copy(const Entry& entry) const {
+    (void)unlinkat(directory_.get(), kPart, 0);
+    TRY(give_file(copy_, entry, {directory_.get(), kPart, owner_}));
+    if (renameat2(directory_.get(), kPart, directory_.get(), entry.path().c_str(),
+                  RENAME_NOREPLACE) != 0 &&
+        errno != EEXIST)
+        return os_error(printable(entry.path()));
+    return {};
 }
 
 void ShardStream::on_piece(std::size_t number) {

@@ -36,12 +36,14 @@ public:
     void fail(const std::string& why);
 
 private:
-    ShardStream(const Copy& copy, std::function<void()> on_first);
+    ShardStream(const Copy& copy, const TreeOwner& owner, std::function<void()> on_first);
     Result<void> make_directory(const StreamPlace& place);
     void show(std::uint32_t entry);
+    Result<void> show_copy(const Entry& entry) const;
     Result<void> write_mark(const std::string& text) const;
 
     const Copy& copy_;
+    const TreeOwner owner_;
     std::function<void()> on_first_;
     Fd directory_;
     std::mutex mutex_;
