@@ -1,6 +1,7 @@
 #include "agent/scratch_quota.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <set>
 
@@ -19,14 +20,19 @@ struct Use {
     std::uint64_t bytes = 0;
 };
 
-// Files with several names count once. A part that cannot be read does not count.
+// Files with several names count once. Files of --stage-in, which belong to slurmd and are shared
+// with the cache, do not count, and neither does a directory that cannot be read.
 std::uint64_t bytes_in(const std::string& directory) {
+    struct stat top {};
+    if (stat(directory.c_str(), &top) != 0) return 0;
     std::uint64_t bytes = 0;
     std::set<std::uint64_t> counted;
-    (void)walk_tree(directory, {.threads = 1, .one_file_system = true}, [&](const TreeEntry& each) {
+    const WalkOptions options{
+        .threads = 1, .one_file_system = true, .on_unreadable = [](const Error&) {}};
+    (void)walk_tree(directory, options, [&](const TreeEntry& each) {
         const bool is_again = each.kind != TreeEntry::Kind::Directory && each.links > 1 &&
                               !counted.insert(each.inode).second;
-        if (!is_again) bytes += each.disk_bytes;
+        if (!is_again && each.owner == top.st_uid) bytes += each.disk_bytes;
     });
     return bytes;
 }

@@ -257,7 +257,7 @@ NodeFacts facts_of(const Site& site, Time started) {
     facts.cores_per_socket = site.hardware.cores_per_socket;
     facts.threads_per_core = site.hardware.threads_per_core;
     facts.real_memory = site.hardware.memory_mb;
-    facts.tmp_disk = disk_size_mb(site.config.tmp_fs);
+    facts.tmp_disk = disk_size_mb(site.scratch_disk);
     facts.free_scratch = disk_free_mb(site.scratch_disk);
     Load load = read_load();
     facts.free_memory = load.free_memory_mb;

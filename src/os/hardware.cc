@@ -36,6 +36,17 @@ std::uint32_t domain_of(hwloc_topology_t topology, hwloc_obj_t unit) {
     return 0;
 }
 
+// That of the path, or of where it will be when it is made; zeros: it cannot be told.
+struct statvfs file_system_of(std::string path) {
+    struct statvfs status {};
+    while (statvfs(path.c_str(), &status) != 0) {
+        std::string parent = directory_of(path);
+        if (errno != ENOENT || parent == path) return {};
+        path = std::move(parent);
+    }
+    return status;
+}
+
 std::uint64_t meminfo_mb(std::string_view key) {
     Result<std::string> text = read_file("/proc/meminfo");
     if (!text) return 0;
@@ -101,14 +112,12 @@ Load read_load() {
 }
 
 std::uint64_t disk_size_mb(const std::string& path) {
-    struct statvfs status {};
-    if (statvfs(path.c_str(), &status) != 0) return 0;
+    const struct statvfs status = file_system_of(path);
     return status.f_blocks * status.f_frsize >> 20;
 }
 
 std::uint64_t disk_free_mb(const std::string& path) {
-    struct statvfs status {};
-    if (statvfs(path.c_str(), &status) != 0) return 0;
+    const struct statvfs status = file_system_of(path);
     return status.f_bavail * status.f_frsize >> 20;
 }
 

@@ -46,6 +46,7 @@ struct Load {
     std::uint64_t free_memory_mb = 0;
 };
 Load read_load();
+// Of the file system that the path is on, or will be on when it is made; 0: it cannot be told.
 std::uint64_t disk_size_mb(const std::string& path);
 std::uint64_t disk_free_mb(const std::string& path);  // for users
 
