@@ -237,10 +237,11 @@ std::vector<std::optional<double>> over_time(const std::vector<const GpuCourse*>
     std::vector<double> sums(columns);
     std::vector<std::size_t> counts(columns);
     const double length = std::max<double>(1, static_cast<double>(end - start));
-    const auto column_of = [&](std::int64_t time) {
-        const double at = static_cast<double>(time - start) / length * static_cast<double>(columns);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at)), 0,
-                                        static_cast<std::int64_t>(columns) - 1);
+    const auto place_of = [&](std::int64_t time) {
+        return static_cast<double>(time - start) / length * static_cast<double>(columns);
+    };
+    const auto column = [&](double place) {
+        return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(columns) - 1));
     };
     for (const GpuCourse* course : courses) {
         const Values& values = course->of(value);
@@ -249,10 +250,10 @@ std::vector<std::optional<double>> over_time(const std::vector<const GpuCourse*>
                 course->start + static_cast<std::int64_t>(i) * std::int64_t{course->interval};
             if (!values[i] || time < start || time > end) continue;
             // An interval may be as long as several columns.
-            const std::int64_t last = column_of(std::min(end, time + course->interval - 1));
-            for (std::int64_t column = column_of(time); column <= last; ++column) {
-                sums[static_cast<std::size_t>(column)] += static_cast<double>(*values[i]);
-                ++counts[static_cast<std::size_t>(column)];
+            const std::size_t last = column(std::ceil(place_of(time + course->interval)) - 1);
+            for (std::size_t each = column(std::floor(place_of(time))); each <= last; ++each) {
+                sums[each] += static_cast<double>(*values[i]);
+                ++counts[each];
             }
         }
     }
