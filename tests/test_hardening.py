@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
 DAEMONS = {"slurmctld", "slurmd", "slurmdbd", "slurmstepd"}
 STATIC = {"bin/sbatch"}  # started by users only, with their own rights
+WITH_CHECKSUMS = {"sluice", "ssim"}  # of states and backups
 
 
 def is_elf(path):
@@ -91,6 +92,12 @@ def test_relocations_are_read_only_before_main(dynamic_program):
     program = dynamic_program
     assert "GNU_RELRO" in readelf(program, "--program-headers")
     assert re.search(r"\(FLAGS(_1)?\).*\b(BIND_)?NOW\b", readelf(program, "--dynamic"))
+
+
+def test_a_tool_does_not_load_libcrypto(dynamic_program):
+    """Its set-up takes longer than all that most tools do."""
+    if dynamic_program.parent.name == "bin" and dynamic_program.name not in WITH_CHECKSUMS:
+        assert "libcrypto" not in readelf(dynamic_program, "--dynamic")
 
 
 def test_no_memory_is_writable_and_executable(program):

@@ -37,6 +37,20 @@ TEST(Sha256, IsThatOfTheStandard) {
               "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
+// The examples of RFC 4231: a short key, one that is larger than a block; and one that fills a
+// block.
+TEST(HmacSha256, IsThatOfTheStandard) {
+    EXPECT_EQ(hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+              "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    EXPECT_EQ(hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+              "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    EXPECT_EQ(hex(hmac_sha256(std::string(131, '\xaa'),
+                              "Test Using Larger Than Block-Size Key - Hash Key First")),
+              "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    EXPECT_EQ(hex(hmac_sha256(std::string(64, 'k'), "")),
+              "83026a325aaee70e36cfe607536aa1054104ad1077c36134810d4ccded1ccd3b");
+}
+
 wire::Hello hello_of_version(std::uint32_t least, std::uint32_t most) {
     wire::Hello hello;
     hello.set_program("squeue");

@@ -76,4 +76,13 @@ std::string sha256(std::string_view bytes) {
     return digest;
 }
 
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+    std::string block = key.size() > kBlockSize ? sha256(key) : std::string(key);
+    block.resize(kBlockSize);
+    std::string inner = block, outer = block;
+    for (char& byte : inner) byte ^= 0x36;
+    for (char& byte : outer) byte ^= 0x5c;
+    return sha256(outer + sha256(inner.append(bytes)));
+}
+
 }  // namespace sluice

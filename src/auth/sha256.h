@@ -1,7 +1,7 @@
 // auth/sha256.h
 //
-// SHA-256 (FIPS 180-4). Not OpenSSL's, because the static tools would then link libcrypto, whose
-// set-up takes longer than their whole work.
+// SHA-256 (FIPS 180-4). Not OpenSSL's, because the tools would then link libcrypto, whose set-up
+// takes longer than their whole work.
 #pragma once
 
 #include <cstddef>
@@ -12,5 +12,7 @@ namespace sluice {
 
 constexpr std::size_t kSha256Size = 32;
 std::string sha256(std::string_view bytes);
+// A signature with a key that both sides know (RFC 2104).
+std::string hmac_sha256(std::string_view key, std::string_view bytes);
 
 }  // namespace sluice
