@@ -62,6 +62,11 @@ void Accountant::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
+bool Accountant::is_stopping() {
+    const std::lock_guard guard(mutex_);
+    return stopping_;
+}
+
 void Accountant::wake() {
     {
         const std::lock_guard guard(mutex_);
@@ -92,10 +97,10 @@ void Accountant::work() {
     while (outcome) {
         const Result<bool> more = deliver_some();
         if (!more) outcome = more.error();
-        if (!more || !*more) break;
+        if (!more || !*more || is_stopping()) break;
     }
     report(outcome);
-    if (const Time now = wall_clock(); outcome && now >= next_upkeep_) {
+    if (const Time now = wall_clock(); outcome && now >= next_upkeep_ && !is_stopping()) {
         next_upkeep_ = now + kUpkeepEvery;
         peer_->upkeep(now);
     }

@@ -45,7 +45,8 @@ public:
     ~Accountant() { stop(); }
 
     void start();
-    void stop();  // delivers what it can at once
+    // One more delivery. What is left stays in the outbox, for the next controller.
+    void stop();
     void wake();  // facts were committed
     // Returns when the core has the current policy.
     Result<void> bring_policy_now();
@@ -53,6 +54,7 @@ public:
 private:
     void run();
     void work();
+    bool is_stopping();
     Result<bool> deliver_some();  // whether there may be more
     Result<void> keep_scripts(const std::vector<NumberedFact>& facts);
     Result<bool> bring_policy(std::function<void()> then = {});  // whether there was a newer one
