@@ -4,28 +4,27 @@
     tools/failover_bench.py [--jobs 100000] [--rounds 20] [--takeovers 5]
 
 As root: makes network hosts for two controllers and two nodes, and a PostgreSQL server. Each round kills the active
-controller with SIGKILL and then calls sbatch until one is answered; the killed controller is started again afterwards."""
+controller with SIGKILL and then calls sbatch until one is answered; the killed controller is started again afterwards.
+Needs the programs for developers: cmake --build build --target sluice-submit-load."""
 
 import argparse
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "integration"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cluster import SharedCluster  # noqa: E402
+from cluster import ROOT, SharedCluster  # noqa: E402
 from conftest import Hosts, running_munged  # noqa: E402
 from shared_state import StateServer, location  # noqa: E402
 
 
 def fill(cluster, jobs):
-    """Waiting jobs, each with a record of its own: tasks of held arrays that were changed one by one."""
-    for first in range(0, jobs, 10000):
-        count = min(10000, jobs - first)
-        array = cluster.run("sbatch", "--parsable", "-H", f"--array=0-{count - 1}", "-o", "/dev/null", "--wrap", "true",
-                            timeout=120).stdout.strip()
-        cluster.run("scontrol", "update", f"JobId={array}_[0-{count - 1}]", "Comment=split", timeout=600)
+    """Waiting jobs, each with a record of its own."""
+    program = ROOT / "build" / "tools" / "sluice-submit-load"
+    subprocess.run([*cluster.on_host(cluster.active()), program, "-n", str(jobs), "-p", str(cluster.ports.numbers[0])], check=True)
 
 
 def time_until_answered(cluster):

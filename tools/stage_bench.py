@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""How long staging takes, beside cp, rsync and dd: medians for docs/benchmarks.md.
+"""How long staging takes, beside cp, rsync and dd, and sdata pack beside tar: medians for docs/benchmarks.md.
 
-    tools/stage_bench.py DIRECTORY [--files 20000] [--shards 4] [--rounds 3]
+    tools/stage_bench.py DIRECTORY [--files 20000] [--shards 4] [--rounds 3] [--only folder,pack,shards,warm] [--keep]
 
 DIRECTORY is on the disk to measure. sluice-stage is started as slurmd starts it. Before each measurement the caches of the
-system are dropped if that is possible (root); all ends with a sync, whose time counts."""
+system are dropped if that is possible (root); all ends with a sync, whose time counts. With --keep the sources stay, and
+the next call with the same numbers uses them."""
 
 import argparse
 import os
@@ -53,6 +54,8 @@ def stage(top, source, job):
 
 
 def make_files(top, count):
+    if top.exists():
+        return
     generator = random.Random(1)
     for i in range(count):
         folder = top / f"{i % 100:02}"
@@ -61,14 +64,18 @@ def make_files(top, count):
 
 
 def make_shards(top, count):
+    if top.exists():
+        return
     top.mkdir()
     generator = random.Random(2)
     for i in range(count):
-        (top / f"data-{i:05}").write_bytes(generator.randbytes(256 << 20))
+        with open(top / f"data-{i:05}", "wb") as file:
+            for _ in range(16):
+                file.write(generator.randbytes(16 << 20))
 
 
 def make_sparse(top, count=16, size=4 << 30):
-    top.mkdir()
+    top.mkdir(exist_ok=True)
     for i in range(count):
         with open(top / f"data-{i:05}", "wb") as file:
             file.truncate(size)
@@ -90,10 +97,10 @@ def run(*argv):
 
 def measure(top, name, source, ways, rounds):
     times = {way: [] for way in ways}
-    job = 0
+    target, job = top / "target", 0
     for _ in range(rounds):
         for way, work in ways.items():
-            shutil.rmtree(top / "target", ignore_errors=True)
+            run("rm", "-rf", target)
             shutil.rmtree(top / "cache", ignore_errors=True)
             shutil.rmtree(top / "scratch", ignore_errors=True)
             job += 1
@@ -102,38 +109,58 @@ def measure(top, name, source, ways, rounds):
         print(f"{name:<28} {way:<10} {statistics.median(taken):8.2f} s   ({', '.join(f'{each:.2f}' for each in taken)})", flush=True)
 
 
+def dd(source, target):
+    target.mkdir()
+    for shard in source.iterdir():
+        run("dd", f"if={shard}", f"of={target / shard.name}", "bs=1M", "status=none")
+
+
+def measure_warm(top):
+    """The second job on a node: nothing is copied, whatever the size."""
+    make_sparse(top / "sparse")
+    stage(top, top / "sparse", 1000)
+    warm = []
+    for job in range(1001, 1008):
+        began = time.monotonic()
+        stage(top, top / "sparse", job)
+        warm.append((time.monotonic() - began) * 1000)
+    print(f"64 GB, warm cache            stage      {statistics.median(warm):8.1f} ms  ({', '.join(f'{each:.1f}' for each in warm)})")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("directory", type=Path)
     parser.add_argument("--files", type=int, default=20000)
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="folder,pack,shards,warm")
+    parser.add_argument("--keep", action="store_true")
     given = parser.parse_args()
+    only = given.only.split(",")
     top = given.directory / "stage_bench"
-    shutil.rmtree(top, ignore_errors=True)
-    top.mkdir(parents=True)
-    target = top / "target"
-    make_files(top / "files", given.files)
-    make_shards(top / "shards", given.shards)
-    make_sparse(top / "sparse")
-    ways = {"cp -r": lambda source, job: run("cp", "-r", source, target),
-            "rsync -a": lambda source, job: run("rsync", "-a", f"{source}/", target),
-            "stage": lambda source, job: stage(top, source, job)}
-    measure(top, f"{given.files} files", top / "files", ways if shutil.which("rsync") else {k: v for k, v in ways.items() if k != "rsync -a"}, given.rounds)
-
-    def dd(source, job):
-        target.mkdir()
-        for shard in source.iterdir():
-            run("dd", f"if={shard}", f"of={target / shard.name}", "bs=1M", "status=none")
-    measure(top, f"{given.shards} shards of 256 MB", top / "shards", {"dd": dd, "stage": ways["stage"]}, given.rounds)
-    stage(top, top / "sparse", 1000)
-    warm = []
-    for job in range(1001, 1008):
-        began = time.monotonic()
-        stage(top, top / "sparse", job)
-        warm.append(time.monotonic() - began)
-    print(f"64 GB, warm cache            stage      {statistics.median(warm) * 1000:8.1f} ms")
-    shutil.rmtree(top)
+    files, shards, target = top / f"files{given.files}", top / f"shards{given.shards}", top / "target"
+    top.mkdir(parents=True, exist_ok=True)
+    staging = {"stage": lambda source, job: stage(top, source, job)}
+    rsync = {"rsync -a": lambda source, job: run("rsync", "-a", f"{source}/", target)} if shutil.which("rsync") else {}
+    if "folder" in only:
+        make_files(files, given.files)
+        ways = {"cp -r": lambda source, job: run("cp", "-r", source, target), **rsync, **staging}
+        measure(top, f"{given.files} files", files, ways, given.rounds)
+    if "pack" in only:
+        make_files(files, given.files)
+        sdata = PREFIX / "bin" / "sdata"
+        ways = {"tar": lambda source, job: run("tar", "-cf", target, "-C", source, "."),
+                "pack": lambda source, job: run(sdata, "pack", source, target),
+                "pack -f w": lambda source, job: run(sdata, "pack", "-f", "webdataset", source, target)}
+        measure(top, f"{given.files} files", files, ways, given.rounds)
+    if "shards" in only:
+        make_shards(shards, given.shards)
+        measure(top, f"{given.shards} shards of 256 MB", shards, {"dd": lambda source, job: dd(source, target), **staging}, given.rounds)
+    if "warm" in only:
+        measure_warm(top)
+    for path in (top.iterdir() if given.keep else [top]):
+        if path not in (files, shards):
+            shutil.rmtree(path)
 
 
 if __name__ == "__main__":
