@@ -1,5 +1,6 @@
 """--sync: checkpoints on the disk of a node are copied while a job runs and after it, and restored when it runs again."""
 
+import contextlib
 import os
 import re
 import signal
@@ -24,9 +25,13 @@ wait_for() { while [ ! -e $1 ]; do sleep 0.05; done; }
 def saved(cluster, name="saved"):
     """The checkpoints that are there, with their text."""
     directory = cluster.dir / "work" / name
-    if not directory.exists():
-        return {}
-    return {path.name: path.read_text() for path in directory.iterdir() if not path.name.startswith(".sluice-sync")}
+    found = {}
+    for path in directory.iterdir() if directory.exists() else []:
+        if path.name.startswith(".sluice-sync"):
+            continue
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile, as one that is too old
+            found[path.name] = path.read_text()
+    return found
 
 
 def steps(*numbers):
