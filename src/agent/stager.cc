@@ -95,7 +95,7 @@ void Stager::start_beside(const JobKey& job, const wire::StageOrder& order, Done
             if (!report.failed().empty()) say(Error{ErrorCode::DataUnavailable, report.failed()});
         },
         [this, place, say] {
-            drop(std::move(place->second));
+            drop(place->second);
             beside_.erase(place);
             say(Error{ErrorCode::DataUnavailable, "sluice-stage was killed"});
             handlers_.on_gone();
@@ -137,13 +137,13 @@ void Stager::on_gone(const JobKey& job) {
     if (gone.empty()) return;
     const bool was_over = gone.mapped()->is_over;
     const char* why = gone.mapped()->is_stopped ? "the job was ended" : "sluice-stage was killed";
-    drop(std::move(gone.mapped()));
+    drop(gone.mapped());
     if (!was_over) handlers_.on_end(job, Error{ErrorCode::DataUnavailable, why});
     handlers_.on_gone();
 }
 
 // We may be in one of its functions.
-void Stager::drop(std::shared_ptr<Program> program) {
+void Stager::drop(const std::shared_ptr<Program>& program) {
     kill(-program->pid, SIGKILL);  // processes of its session
     loop_.later([program] { program->stream.reset(); });
 }

@@ -51,7 +51,7 @@ private:
                                    std::function<void()> on_gone);
     void on_report(const JobKey& job, const wire::StageReport& report);
     void on_gone(const JobKey& job);
-    void drop(std::shared_ptr<Program> program);
+    void drop(const std::shared_ptr<Program>& program);
     void tidy_next();
 
     EventLoop& loop_;

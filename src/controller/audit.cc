@@ -117,7 +117,7 @@ std::string values_of(const ReservationChange& change) {
 template <typename... Events>
 struct OneOf {
     template <typename E>
-    static constexpr bool has = (std::same_as<E, Events> || ...);
+    static constexpr bool kHas = (std::same_as<E, Events> || ...);
 };
 
 // Events that are not administrative changes. An event that is neither here nor in Describe does
@@ -181,7 +181,7 @@ struct Describe {
         return fmt::format("submit job {} as uid {}", accepted->job.value, e.caller.user.value);
     }
     template <typename Other>
-    requires Unrecorded::has<Other> std::string operator()(const Other&) const { return {}; }
+    requires Unrecorded::kHas<Other> std::string operator()(const Other&) const { return {}; }
 };
 
 struct CallerOf {

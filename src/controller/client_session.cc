@@ -94,7 +94,7 @@ Bytes pong(const Services& services) {
 ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services& services,
                              Listings& listings)
     : link_(std::move(link)),
-      caller_(caller),
+      caller_(std::move(caller)),
       services_(services),
       listings_(listings),
       answered_(link_->executor()) {}
@@ -475,7 +475,7 @@ asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
 Bytes ClientSession::bounded(Bytes reply) {
     if (reply->size() <= kLongListing || may(services_.role(caller_.user), Action::ExceedRateLimit))
         return reply;
-    const Bytes counted = services_.unread.counted(caller_.user, std::move(reply));
+    Bytes counted = services_.unread.counted(caller_.user, std::move(reply));
     if (counted) return counted;
     return refusal(ErrorCode::RateLimited,
                    fmt::format("uid {} has replies of up to {} MB here that are not read yet",

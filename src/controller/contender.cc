@@ -35,7 +35,7 @@ Result<std::string> own_controller(const Config& config) {
         fmt::format("this host ({}) is not a controller: {} names {}", here, config.path, hosts)};
 }
 
-Result<std::unique_ptr<Contender>> Contender::start(std::shared_ptr<const LiveConfig> live,
+Result<std::unique_ptr<Contender>> Contender::start(const std::shared_ptr<const LiveConfig>& live,
                                                     std::function<void()> on_change) {
     const Config& config = live->config;
     const std::string own = TRY(own_controller(config));

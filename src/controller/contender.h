@@ -24,7 +24,7 @@ Result<std::string> own_controller(const Config& config);
 class Contender {
 public:
     // Serves as a standby. `on_change`: see LeaseKeeper.
-    static Result<std::unique_ptr<Contender>> start(std::shared_ptr<const LiveConfig> config,
+    static Result<std::unique_ptr<Contender>> start(const std::shared_ptr<const LiveConfig>& live,
                                                     std::function<void()> on_change);
     ~Contender();
 

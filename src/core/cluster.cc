@@ -84,6 +84,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
 
 // Nodes that are not in slurm.conf stay.
 void Cluster::build_nodes(Time now) {
+    const bool is_start = node_count() == 0;
     std::vector<bool> were_removed(node_count());
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         const Edit<Node> node = edit_node(NodeIndex{i});
@@ -99,6 +100,8 @@ void Cluster::build_nodes(Time now) {
             Node added{.index = index};
             configure_node(added, config, *settings_, now);
             nodes_.insert(index.value, std::move(added));
+            // The store may have a record of the same name, from before it was removed.
+            if (!is_start) mark_stored(index);
         } else {
             const Edit<Node> node = edit_node(known->second);
             if (node->config.origin != NodeOrigin::File) mark_stored(known->second);

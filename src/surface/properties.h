@@ -32,7 +32,9 @@ struct ShownValue {
     JsonValue json = nullptr;
 };
 
+// Tables name them like functions: text<Column>.
 // clang-format off
+// NOLINTBEGIN(readability-identifier-naming)
 template <auto Column, Literal IfEmpty = "(null)">
 constexpr ShownValue text{needs(Column), text_cell<Column, IfEmpty>, text_cell<Column>, text_cell<Column, "">, nullptr, json_text<Column>};
 template <auto Column, std::int64_t IfAbsent = 0>
@@ -47,6 +49,7 @@ constexpr ShownValue flag{needs(Column), number_cell<Column>, flag_cell<Column, 
 // No column: the same everywhere.
 template <Literal Word>
 constexpr ShownValue word{Needs{}, word_cell<Word>, word_cell<Word>, word_cell<Word>, nullptr, json_no_text};
+// NOLINTEND(readability-identifier-naming)
 // clang-format on
 // Of several columns: each place has a function of its own.
 constexpr ShownValue made_of(const Needs& needs) {

@@ -159,7 +159,7 @@ void add(const GpuCounts& more, GpuCounts& counts) {
     for (const auto& [type, count] : more) counts[type] += count;
 }
 
-std::vector<GpuShare> sorted(std::map<std::string, GpuShare> shares) {
+std::vector<GpuShare> sorted(std::map<std::string, GpuShare>&& shares) {
     std::vector<GpuShare> all;
     for (auto& [name, share] : shares) {
         share.name = name;

@@ -77,7 +77,7 @@ std::vector<std::string> export_items(std::string_view list) {
     char quote = 0;
     for (char c : list) {
         if (quote ? c == quote : (c == '\'' || c == '"')) {
-            quote = quote ? 0 : c;
+            quote = quote ? '\0' : c;
         } else if (c == ',' && !quote) {
             items.emplace_back();
         } else {

@@ -148,14 +148,16 @@ int exit_code_for_error(const Invocation& invocation, int code) {
     return number && *number > 0 && *number < 256 ? static_cast<int>(*number) : code;
 }
 
-static Invocation invocation_of_process(std::string_view tool, int argc, char** argv) {
+namespace {
+
+Invocation invocation_of_process(std::string_view tool, int argc, char** argv) {
     Invocation invocation{.tool = std::string(tool), .environment = Environment::of_process()};
     for (int i = 1; i < argc; ++i) invocation.args.emplace_back(argv[i]);
     invocation.directory = current_directory(invocation.environment);
     return invocation;
 }
 
-static int run_and_exit(const Invocation& invocation, ClusterClient& client, ToolFunction run) {
+int run_and_exit(const Invocation& invocation, ClusterClient& client, ToolFunction run) {
     ProcessStreams streams;
     int code = run(invocation, client, streams);
     // The reader of our output may be slow: close the connection first.
@@ -163,6 +165,8 @@ static int run_and_exit(const Invocation& invocation, ClusterClient& client, Too
     streams.flush();
     _exit(code);  // the kernel frees a long listing faster than its destructors do
 }
+
+}  // namespace
 
 int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     const Invocation invocation = invocation_of_process(tool, argc, argv);

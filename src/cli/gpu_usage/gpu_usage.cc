@@ -101,7 +101,8 @@ public:
                 line += fmt::format("  {:>{}}", lines_[row][i], widths[i]);
             }
             const std::string bar = has_bars ? bar_text(bars_[row], coloured) : "";
-            out += bar.empty() ? line + "\n" : line + "  " + bar + "\n";
+            if (!bar.empty()) line += "  " + bar;
+            out += line + "\n";
         }
         return out;
     }

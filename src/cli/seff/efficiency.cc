@@ -59,7 +59,8 @@ std::string suggest_memory(const AccountedJob& job, const Efficiency& used) {
     const std::uint64_t had = used.memory_allocated_mb / nodes;  // per node
     std::uint64_t next = with_margin(static_cast<double>(used.memory_node_kb) / 1024, kMargin);
     next = std::max(next, kMemoryLeastMb);
-    if (job.state == ShownState::OutOfMemory) next = std::max(next, with_margin(had, 1.5));
+    if (job.state == ShownState::OutOfMemory)
+        next = std::max(next, with_margin(static_cast<double>(had), 1.5));
     if (next == had || used.memory_node_kb == 0) return "";
     if (!job.memory_per_cpu) return fmt::format(" --mem={}", memory_option(next));
     const std::uint64_t cpus = std::max<std::uint64_t>(1, used.cpus / nodes);

@@ -3,6 +3,7 @@
 // The samples of GPUs, asked from the slurmd of each node.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ struct GpuCourse {
     std::uint64_t memory_all = 0;
     std::int64_t start = 0;
     std::uint32_t interval = 1;
-    std::vector<std::optional<std::uint64_t>> values[kGpuValues];
+    std::array<std::vector<std::optional<std::uint64_t>>, kGpuValues> values;
     std::vector<std::uint32_t> steps;
     std::uint64_t ecc_errors = 0;
     std::vector<std::uint32_t> xids;

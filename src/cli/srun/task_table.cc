@@ -63,8 +63,10 @@ bool is_failure(const wire::ExitStatus& exit) {
     return exit.code() != 0 || exit.signal() != 0 || exit.oom_killed();
 }
 
+namespace {
+
 // "0-2,5".
-static std::string fold_tasks(const std::vector<std::uint32_t>& tasks) {
+std::string fold_tasks(const std::vector<std::uint32_t>& tasks) {
     std::vector<std::uint32_t> sorted = tasks;
     std::sort(sorted.begin(), sorted.end());
     std::string text;
@@ -78,6 +80,8 @@ static std::string fold_tasks(const std::vector<std::uint32_t>& tasks) {
     }
     return text;
 }
+
+}  // namespace
 
 std::string name_tasks(const std::vector<std::uint32_t>& tasks) {
     return fmt::format("{} {}", tasks.size() == 1 ? "task" : "tasks", fold_tasks(tasks));

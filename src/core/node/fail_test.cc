@@ -31,13 +31,18 @@ TEST(NodeTimeout, AnyMessageShowsThatTheNodeIsThere) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).down);
 }
 
+std::shared_ptr<const Settings> without_last_node(const Settings& two_nodes) {
+    auto one = std::make_shared<Settings>(two_nodes);
+    one->nodes.pop_back();
+    for (PartitionConfig& partition : one->partitions) partition.nodes = {"n1"};
+    return one;
+}
+
 TEST(NodeTimeout, ANodeThatIsAddedAgainHasTimeToRegister) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n[1-2]\npass\nlost n2\nat 1"), "");
     const auto both = std::make_shared<const Settings>(scenario.cluster().settings());
-    auto one = std::make_shared<Settings>(*both);
-    one->nodes.pop_back();
-    for (PartitionConfig& partition : one->partitions) partition.nodes = {"n1"};
+    const auto one = without_last_node(*both);
     Effects effects;
     apply(scenario.cluster(), scenario.now(), Reconfigure{RequestId{0}, {}, one}, effects);
     ASSERT_EQ(scenario.run("at 4"), "");
@@ -236,6 +241,30 @@ TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
     cluster.restore(stored, scenario.now());
     EXPECT_EQ(cluster.job(job.id).state, JobState::Running);
     EXPECT_TRUE(cluster.job(job.id).run.steps.front()->nodes.empty());
+}
+
+// A node was switched off and removed from slurm.conf, and is added again after a restart: its old
+// record must not return with the next restart.
+TEST(Restore, ANodeThatIsAddedAgainHasARecordOfItsOwn) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]"), "");
+    const auto both = std::make_shared<const Settings>(scenario.cluster().settings());
+    const auto one = without_last_node(*both);
+    StoredState stored;
+    Power off;
+    off.state = PowerState::PoweringDown;
+    off.started = true;
+    stored.nodes.push_back({.name = "n2", .power = off});
+    Cluster cluster(one, scenario.now());
+    cluster.restore(stored, scenario.now());
+    EXPECT_TRUE(cluster.take_changes().nodes.empty());
+    Effects effects;
+    apply(cluster, scenario.now(), Reconfigure{RequestId{0}, {}, both}, effects);
+    const ChangedRecords changes = cluster.take_changes();
+    ASSERT_EQ(changes.nodes.size(), 1u);
+    EXPECT_EQ(changes.nodes.front().record.name, "n2");
+    ASSERT_TRUE(changes.nodes.front().record.power);
+    EXPECT_EQ(changes.nodes.front().record.power->state, PowerState::Up);
 }
 
 TEST(NoKill, AJobGoesOnOnItsOtherNodes) {
