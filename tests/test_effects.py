@@ -137,8 +137,6 @@ TESTS = {
 # What no test can see from outside, or none has been written for: with the reason.
 UNTESTED = {
     "bf_interval": "changes when a plan is made, not what is in it",
-    "preempt_send_user_signal": "the old name of PreemptParameters=send_user_signal",
-    "send_user_signal": "not yet",
 }
 
 

@@ -3,6 +3,8 @@
 // with the line and another without it, so that a line that changes nothing fails.
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "config/settings.h"
 #include "config/test_files.h"
 #include "testkit/scenario.h"
@@ -388,6 +390,31 @@ TEST(ConfigEffects, reclaim_limits) {
     EXPECT_EQ(cluster_with(lines + "PreemptParameters=reclaim_limits\n")
                   .run(jobs + "expect first completing"),
               "");
+}
+
+// The signals that a job with --signal=USR1 gets when it is preempted, in their order.
+std::vector<int> signals_at_preemption(std::string_view line) {
+    Scenario scenario = cluster_with(
+        "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
+        "PartitionName=low Nodes=n1 PriorityTier=1 GraceTime=60\n"
+        "PartitionName=high Nodes=n1 PriorityTier=2\n" +
+        std::string(line));
+    EXPECT_EQ(scenario.run("submit old partition=low exclusive mem=1 time=60 warn=1\npass\n"
+                           "submit urgent partition=high exclusive mem=1\npass\n"
+                           "expect old running"),
+              "");
+    std::vector<int> signals;
+    for (const Effect& effect : scenario.effects())
+        if (const auto* order = std::get_if<SignalJob>(&effect)) signals.push_back(order->signal);
+    return signals;
+}
+
+TEST(ConfigEffects, send_user_signal) {
+    EXPECT_EQ(signals_at_preemption(""), (std::vector<int>{SIGCONT, SIGTERM}));
+    EXPECT_EQ(signals_at_preemption("PreemptParameters=send_user_signal"),
+              std::vector<int>{SIGUSR1});
+    EXPECT_EQ(signals_at_preemption("SlurmctldParameters=preempt_send_user_signal"),
+              std::vector<int>{SIGUSR1});
 }
 
 TEST(ConfigEffects, kill_invalid_depend) {

@@ -290,14 +290,13 @@ constexpr KeyHelp kSchedulerHelp[] = {
     {"permit_job_expansion",     "Jobs can use --dependency=expand to add nodes to a running job."},
     {"kill_invalid_depend",      "Cancel jobs whose dependency can never be met."},
     {"nohold_on_prolog_fail",    "A job whose Prolog failed is requeued, not held."},
-    {"preempt_send_user_signal", "See send_user_signal of PreemptParameters."},
     {"preempt_youngest_first",   "See youngest_first of PreemptParameters."},
     {"enable_user_top",          "Users can use scontrol top for their own jobs."},
     {"max_script_size",          "Largest batch script, in bytes (4194304; at most 16777216)."},
 };
 
 constexpr KeyHelp kPreemptHelp[] = {
-    {"send_user_signal", "A preempted job also gets the signal of its --signal option."},
+    {"send_user_signal", "A preempted job with --signal gets that signal at the start of its GraceTime, unless it has got it before; otherwise it gets SIGTERM."},
     {"youngest_first",   "Of several jobs that could be preempted, the one that started last is chosen."},
     {"reclaim_limits",   "Jobs are also preempted for a job that waits for a limit of a QOS or association against which they count. Slurm does not know this word."},
 };

@@ -61,7 +61,6 @@ constexpr Entry kSchedulerEntries[] = {
     {"kill_invalid_depend",       Set, flag<&O::kill_invalid_depend>, true},
     {"nohold_on_prolog_fail",     Set, flag<&O::nohold_on_prolog_fail>, true},
     {"preempt_reorder_count",     Natural},
-    {"preempt_send_user_signal",  Set, flag<&O::preempt_send_user_signal>, true},
     {"preempt_strict_order",      Natural},
     {"preempt_youngest_first",    Set, flag<&O::preempt_youngest_first>, true},
     {"enable_user_top",           Elsewhere},

@@ -53,7 +53,10 @@ PreemptSettings preempt_from(const Config& config, const SchedulerOptions& optio
     preempt.only_lower_priority = words.only_lower_priority;
     preempt.exempt_time = config.preempt_exempt_time;
     preempt.youngest_first = options.preempt_youngest_first;
-    preempt.send_user_signal = options.preempt_send_user_signal;
+    // SlurmctldParameters had it before Slurm 23.11.
+    preempt.send_user_signal =
+        options.preempt_send_user_signal ||
+        config.has_flag(config.slurmctld_parameters, "preempt_send_user_signal");
     preempt.reclaim_limits = options.preempt_reclaim_limits;
     preempt.time_slice = config.scheduler_time_slice;
     return preempt;

@@ -21,21 +21,6 @@ namespace sluice {
 
 namespace {
 
-void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
-    const WarnSignal& warn = *job.request->warn_signal;
-    for (const NodeShare& share : job.run.allocation->nodes) {
-        bool head = &share == &job.run.allocation->nodes.front();
-        if (warn.batch_shell_only && !head) break;
-        effects.push_back(SignalJob{.node = share.node,
-                                    .run = {job.id, job.run.restarts, kBatchStep},
-                                    .signal = warn.signal,
-                                    .batch_shell = warn.batch_shell_only,
-                                    .children = false,
-                                    .steps = !warn.batch_shell_only});
-    }
-    cluster.edit_job(job.id)->run.warned = true;
-}
-
 void on_time_limit_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (job.time_limit.unlimited()) return;
     const Time end = end_by_limit(cluster, job);

@@ -208,4 +208,19 @@ void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& eff
     effects.push_back(Reply{event.request, std::move(results)});
 }
 
+void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
+    const WarnSignal& warn = *job.request->warn_signal;
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        bool head = &share == &job.run.allocation->nodes.front();
+        if (warn.batch_shell_only && !head) break;
+        effects.push_back(SignalJob{.node = share.node,
+                                    .run = {job.id, job.run.restarts, kBatchStep},
+                                    .signal = warn.signal,
+                                    .batch_shell = warn.batch_shell_only,
+                                    .children = false,
+                                    .steps = !warn.batch_shell_only});
+    }
+    cluster.edit_job(job.id)->run.warned = true;
+}
+
 }  // namespace sluice

@@ -46,13 +46,14 @@ void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects&
         end_preempted(cluster, now, id, effects);
         return;
     }
-    std::shared_ptr<const Job> told = cluster.find_job(id);
-    tell(*told, SIGCONT, effects);
-    tell(*told, SIGTERM, effects);
-    const auto& warn = told->request->warn_signal;
-    if (cluster.settings().preempt.send_user_signal && warn && !told->run.warned) {
-        tell(*told, warn->signal, effects);
-        cluster.edit_job(id)->run.warned = true;
+    const std::shared_ptr<const Job> told = cluster.find_job(id);
+    const bool has_own_signal = told->request->warn_signal && !told->run.warned;
+    if (has_own_signal && cluster.settings().preempt.send_user_signal) {
+        // Compat: instead of SIGTERM, which would end what does not handle it.
+        send_warning(cluster, *told, effects);
+    } else {
+        tell(*told, SIGCONT, effects);
+        tell(*told, SIGTERM, effects);
     }
     cluster.add_timer({now + grace, TimerKind::Preempt, id.value});
 }

@@ -19,8 +19,8 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim);
 bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition,
                  const Job& victim, Time now);
 
-// Warns the job (SIGCONT, SIGTERM) and ends it after its grace time. `preemptor` gets its
-// resources.
+// Warns the job (SIGCONT and SIGTERM, or its own signal with send_user_signal) and ends it after
+// its grace time. `preemptor` gets its resources.
 void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects& effects);
 // The grace time is over.
 void end_preempted(Cluster& cluster, Time now, JobId id, Effects& effects);

@@ -63,6 +63,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
 void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects);
 // Ends a running job: its nodes are told to, and it shows as completing until they are clean.
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
+// Sends the signal of the job's --signal option, which it must have.
+void send_warning(Cluster& cluster, const Job& job, Effects& effects);
 // A step ran out of memory: the job ends as OutOfMemory, also if the step's end is reported last.
 void on_step_out_of_memory(Cluster& cluster, Job& job);
 void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
