@@ -155,11 +155,14 @@ static bool has_prolog(const Config& config) {
                        [](const JobContainerLine& line) { return !line.init_script.empty(); });
 }
 
-// Programs around jobs.
+// Programs around jobs, and of triggers.
 static void take_programs(const Config& config, Settings& settings) {
     settings.has_controller_prolog = !config.prolog_slurmctld.empty();
     settings.has_controller_epilog = !config.epilog_slurmctld.empty();
     settings.max_batch_requeue = config.max_batch_requeue;
+    settings.allow_user_triggers =
+        config.has_flag(config.slurmctld_parameters, "allow_user_triggers");
+    settings.disable_triggers = config.has_flag(config.slurmctld_parameters, "disable_triggers");
     settings.has_epilog = !config.epilog.empty();
     const PrologFlags& flags = config.prolog_flags;
     settings.prolog_rules = {.at_allocation = flags.alloc,

@@ -42,7 +42,7 @@ constexpr WordRule kWordRules[] = {
     {"SlurmctldParameters",
      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|rl_refill_period|rl_table_size|"
      "rl_log_freq|idle_on_node_suspend|cloud_dns|cloud_reg_addrs|power_save_interval|"
-     "power_save_min_interval", "", ""},
+     "power_save_min_interval|allow_user_triggers|disable_triggers|preempt_send_user_signal", "", ""},
     {"TaskPlugin",
      "task/none|none|task/affinity|affinity|task/cgroup|cgroup", "", ""},
     {"TaskPluginParam",

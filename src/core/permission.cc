@@ -71,8 +71,13 @@ constexpr Permission kPermissions[] = {
         ErrorCode::AccessDenied, "slurmd must run as root or SlurmUser"},
     {Action::ExceedRateLimit,       "exceed the rate limit",  "-     -     -     -     y     y",
         ErrorCode::RateLimited},
-    {Action::SetJobTrigger,         "set trigger of job",     "-     y     y     y     y     y"},
-    {Action::SetTrigger,            "set trigger",            "y     y     y     y     y     y"},
+    // A trigger is a program that runs on the controller's host.
+    {Action::SetTrigger,            "set trigger",            "-     -     -     -     y     y",
+        ErrorCode::AccessDenied, "only root and SlurmUser may set triggers, unless "
+                                 "SlurmctldParameters=allow_user_triggers is set"},
+    {Action::SetUserJobTrigger,     "set trigger of job",     "-     y     y     y     y     y"},
+    {Action::SetUserTrigger,        "set trigger (allow_user_triggers)",
+                                                              "y     y     y     y     y     y"},
     {Action::ClearTrigger,          "clear trigger",          "-     y     -     -     y     y"},
 };
 // clang-format on

@@ -61,9 +61,10 @@ enum class Action : std::uint8_t {
     Shutdown,
     SpeakForNode,  // register as slurmd
     ExceedRateLimit,
-    SetJobTrigger,  // strigger --set --jobid
-    SetTrigger,     // of nodes and daemons
-    ClearTrigger,   // that another user has set: `owner` is the user who did
+    SetTrigger,         // strigger --set
+    SetUserJobTrigger,  // with --jobid and SlurmctldParameters=allow_user_triggers
+    SetUserTrigger,     // the same, of nodes and daemons
+    ClearTrigger,       // that another user has set: `owner` is the user who did
 };
 inline constexpr std::size_t kActionCount = static_cast<std::size_t>(Action::ClearTrigger) + 1;
 

@@ -40,7 +40,7 @@ struct Site {
     Scenario scenario;
     Effects effects = {};
 
-    explicit Site(UserId slurm_user = kSlurmId, bool user_top = false) {
+    explicit Site(UserId slurm_user = kSlurmId, bool user_top = false, bool user_triggers = true) {
         EXPECT_EQ(scenario.run(R"(
             nodes     n[1-2] cpus=4
             partition open default
@@ -57,6 +57,9 @@ struct Site {
         )"),
                   "");
         // Before SlurmUser is not root: then nobody else may.
+        Settings with_triggers = cluster().settings();
+        with_triggers.allow_user_triggers = true;
+        cluster().apply_settings(std::make_shared<const Settings>(with_triggers), now());
         apply(cluster(), now(), SetTrigger{kAsk, {kOwnerId, GroupId{1}}, trigger_of({})}, effects);
         Policy policy;
         policy.associations = {{.id = 1, .account = "root"},
@@ -70,6 +73,7 @@ struct Site {
         settings.reboot_program = "/sbin/reboot";
         settings.max_node_count = 4;
         settings.priority.user_top = user_top;
+        settings.allow_user_triggers = user_triggers;
         cluster().apply_settings(std::make_shared<const Settings>(settings), now());
         apply(cluster(), now(), CreateNodes{kAsk, kRoot, {node_named("d1")}}, effects);
         settle();
@@ -218,11 +222,19 @@ const std::multimap<Action, MakeEvent> kRequests = {
      [](const Site& s, const Caller& c) {
          return reservation(s, c, ReservationChange::Verb::Delete);
      }},
-    {Action::SetJobTrigger,
+    {Action::SetTrigger,
+     [](const Site&, const Caller& c) -> Event {
+         return SetTrigger{kAsk, c, trigger_of({}, "/bin/date")};
+     }},
+    {Action::SetTrigger,
      [](const Site& s, const Caller& c) -> Event {
          return SetTrigger{kAsk, c, trigger_of(s.job("runs"))};
      }},
-    {Action::SetTrigger,
+    {Action::SetUserJobTrigger,
+     [](const Site& s, const Caller& c) -> Event {
+         return SetTrigger{kAsk, c, trigger_of(s.job("runs"))};
+     }},
+    {Action::SetUserTrigger,
      [](const Site&, const Caller& c) -> Event {
          return SetTrigger{kAsk, c, trigger_of({}, "/bin/date")};
      }},
@@ -241,8 +253,8 @@ const std::pair<Role, UserId> kCallers[] = {
     {Role::Operator, kOperatorId}, {Role::SlurmUser, kSlurmId}, {Role::Root, UserId{0}}};
 
 bool is_about_triggers(Action action) {
-    return action == Action::SetJobTrigger || action == Action::SetTrigger ||
-           action == Action::ClearTrigger;
+    return action == Action::SetUserJobTrigger || action == Action::SetUserTrigger ||
+           action == Action::SetTrigger || action == Action::ClearTrigger;
 }
 
 TEST(Permission, EveryRequestOfEveryRoleIsAnsweredByTheTable) {
@@ -250,7 +262,7 @@ TEST(Permission, EveryRequestOfEveryRoleIsAnsweredByTheTable) {
         const UserId slurm_user = is_about_triggers(action) ? UserId{0} : kSlurmId;
         for (const auto& [role, user] : kCallers) {
             if (role == Role::SlurmUser && user != slurm_user) continue;
-            Site site(slurm_user, action == Action::TopOwnJob);
+            Site site(slurm_user, action == Action::TopOwnJob, action != Action::SetTrigger);
             const Caller caller{user, GroupId{100}};
             const std::string what =
                 fmt::format("{} by role {}", name_of(action), static_cast<int>(role));
@@ -260,12 +272,24 @@ TEST(Permission, EveryRequestOfEveryRoleIsAnsweredByTheTable) {
 }
 
 TEST(Permission, OnlySlurmUserMaySetTriggersIfItIsNotRoot) {
-    for (const Action action : {Action::SetJobTrigger, Action::SetTrigger}) {
+    for (const Action action : {Action::SetUserJobTrigger, Action::SetUserTrigger}) {
         for (const auto& [role, user] : kCallers) {
             Site site;
             const Event event = kRequests.find(action)->second(site, {user, GroupId{1}});
             EXPECT_EQ(site.ask(event, "trigger"), role == Role::SlurmUser) << user.value;
         }
+    }
+}
+
+TEST(Permission, NobodySetsTriggersWhereTheyAreDisabled) {
+    for (const UserId user : {kOwnerId, UserId{0}}) {
+        Site site(UserId{0});
+        Settings settings = site.cluster().settings();
+        settings.disable_triggers = true;
+        site.cluster().apply_settings(std::make_shared<const Settings>(settings), site.now());
+        site.settle();
+        const Caller caller{user, GroupId{1}};
+        EXPECT_FALSE(site.ask(SetTrigger{kAsk, caller, trigger_of({}, "/bin/date")}, "trigger"));
     }
 }
 

@@ -230,6 +230,9 @@ RC_GTEST_PROP(RandomUsers, NoRequestChangesTheJobOfAnotherUser, ()) {
         submit f user=1001 interactive begin=60
     )") == "");
     Cluster& cluster = scenario.cluster();
+    Settings settings = cluster.settings();
+    settings.allow_user_triggers = true;
+    cluster.apply_settings(std::make_shared<const Settings>(settings), scenario.now());
     for (int step = 0; step < 12; ++step) {
         (void)cluster.take_changes();
         const UserId user{*rc::gen::element(1000u, 1001u)};

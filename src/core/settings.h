@@ -209,6 +209,8 @@ struct Settings {
     HealthCheckNodes health_check_nodes = {};
     bool has_epilog = false;  // run by slurmd on every node of a job
     PrologRules prolog_rules = {};
+    bool allow_user_triggers = false;  // of users other than root and SlurmUser
+    bool disable_triggers = false;     // no trigger can be set
 };
 
 }  // namespace sluice

@@ -158,7 +158,8 @@ def test_alloc_nodes_are_compared_with_the_address_of_the_connection(munged, two
 
 
 def test_private_data_is_hidden_in_every_listing(make_cluster):
-    cluster = make_cluster(extra="PrivateData=jobs,nodes,partitions,reservations\nFirstJobId=70001")
+    cluster = make_cluster(extra="PrivateData=jobs,nodes,partitions,reservations\nFirstJobId=70001\n"
+                                 "SlurmctldParameters=allow_user_triggers")
     cluster.run("scontrol", "create", "reservation", "ReservationName=secret", "StartTime=now+1hour",
                 "Duration=10", "Nodes=n1", "Users=root")
     mine = cluster.submit("sleep 1000", "-J", "hers", user=USER)

@@ -10,6 +10,11 @@ USER = "nobody"
 
 
 @pytest.fixture
+def cluster(make_cluster, request):
+    return make_cluster(extra=getattr(request, "param", ""))
+
+
+@pytest.fixture
 def told(cluster):
     """A program that writes down what it was called with, and by which user."""
     (cluster.dir / "told").mkdir()
@@ -84,6 +89,7 @@ def test_the_end_and_the_time_limit_of_a_job(cluster, told):
     assert refused.returncode == 1 and "already completing or completed" in refused.stderr
 
 
+@pytest.mark.parametrize("cluster", ["SlurmctldParameters=allow_user_triggers"], indirect=True)
 def test_each_user_has_its_own_triggers(cluster, told, as_root):
     job = cluster.submit("sleep 1000", user=USER)
     cluster.wait_state(job, "RUNNING")
@@ -99,6 +105,22 @@ def test_each_user_has_its_own_triggers(cluster, told, as_root):
     cluster.run("scancel", job)
     wait_for(lambda: told(USER), what="the program to run")
     assert told(USER) == [f"{USER} {job}"] and told("root") == []
+
+
+def test_users_set_triggers_only_where_slurm_conf_says_so(cluster, told, as_root):
+    job = cluster.submit("sleep 1000", user=USER)
+    for words in ([f"--jobid={job}", "--fini"], ["--node", "--down"]):
+        refused = set_trigger(cluster, told, *words, user=USER, check=False)
+        assert refused.returncode == 1 and "SlurmctldParameters=allow_user_triggers" in refused.stderr
+    assert triggers(cluster) == []
+    cluster.extra = "SlurmctldParameters=allow_user_triggers,disable_triggers"
+    cluster.write_config()
+    cluster.run("scontrol", "reconfigure")
+    for user in (USER, None):
+        refused = set_trigger(cluster, told, "--node", "--down", user=user, check=False)
+        assert refused.returncode == 1 and "SlurmctldParameters=disable_triggers" in refused.stderr
+    assert triggers(cluster) == []
+    cluster.run("scancel", job)
 
 
 @pytest.mark.parametrize("words, error", [

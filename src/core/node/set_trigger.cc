@@ -21,15 +21,19 @@ Error bad(std::string detail) {
 }
 
 Result<void> may_set(const Cluster& cluster, const SetTrigger& event) {
-    const UserId slurm_user = cluster.settings().slurm_user;
+    const Settings& settings = cluster.settings();
+    if (settings.disable_triggers)
+        return Error{ErrorCode::DisabledForJob, "SlurmctldParameters=disable_triggers is set"};
     // Compat: programs of other users need a slurmctld that runs as root.
-    if (slurm_user.value != 0 && event.caller.user != slurm_user)
+    if (settings.slurm_user.value != 0 && event.caller.user != settings.slurm_user)
         return Error{ErrorCode::AccessDenied,
                      "only SlurmUser may set triggers, unless SlurmUser is root"};
-    if (!event.demand.job) return permit(role_in(cluster, event.caller), Action::SetTrigger);
+    const Role role = role_in(cluster, event.caller);
+    TRY(permit(role, settings.allow_user_triggers ? Action::SetUserTrigger : Action::SetTrigger));
+    if (!event.demand.job) return {};
     const auto job = cluster.find_job(*event.demand.job);
     if (!job) return Error{ErrorCode::InvalidJobId, {}};
-    TRY(permit(role_in(cluster, event.caller, *job), Action::SetJobTrigger));
+    TRY(permit(role_in(cluster, event.caller, *job), Action::SetUserJobTrigger));
     if (is_over(*job)) return Error{ErrorCode::JobFinished, {}};
     return {};
 }

@@ -14,7 +14,12 @@ constexpr Caller kBob{UserId{1001}, GroupId{100}};
 // A small cluster, and the programs that its triggers have run.
 class Triggers : public testing::Test {
 protected:
-    void SetUp() override { play("nodes n[1-4] cpus=2\n pass"); }
+    void SetUp() override {
+        play("nodes n[1-4] cpus=2\n pass");
+        Settings settings = world_.cluster().settings();
+        settings.allow_user_triggers = true;
+        world_.cluster().apply_settings(std::make_shared<const Settings>(settings), world_.now());
+    }
 
     void play(const char* text) { ASSERT_EQ(world_.run(text), ""); }
 
