@@ -47,6 +47,27 @@ TEST(Refusal, WhatIsTheJobsOwnFaultFailsItAndLeavesTheNodeAlone) {
     }
 }
 
+TEST(Reports, OfANodeThatTheJobDoesNotHaveEndNothing) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=4\nsubmit a srun nodelist=n1 mem=1 time=60\n"
+                        "submit b nodelist=n1 mem=1 time=60\npass\n"
+                        "expect a running n1\nexpect b running n1"),
+              "");
+    Cluster& cluster = world.cluster();
+    const NodeIndex other = *cluster.find_node("n2");
+    const RunId script{world.job("b"), 0, kBatchStep};
+    Effects effects;
+    apply(cluster, world.now(), JobEnded{other, script, ExitStatus{1, 0, false}, {}}, effects);
+    apply(cluster, world.now(), JobEnded{other, script, {}, Error{ErrorCode::NodeUnable, "disk"}},
+          effects);
+    const ExitStatus killed{.code = 0, .signal = 9, .oom_killed = true};
+    apply(cluster, world.now(), StepEnded{other, {world.job("a"), 0, StepId{0}}, killed, true},
+          effects);
+    EXPECT_EQ(world.run("expect a running n1\nexpect b running n1\nshows n2 state=IDLE reason="),
+              "");
+    EXPECT_EQ(cluster.job(world.job("a")).run.derived_exit, ExitStatus{});
+}
+
 TEST(Refusal, ANodeThatCannotLaunchAStepIsDrained) {
     for (bool is_node : {true, false}) {
         Scenario world;

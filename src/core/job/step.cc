@@ -172,6 +172,15 @@ void drop_ended_steps(Cluster& cluster, JobId id) {
                   [](const auto& step) { return step->state != StepState::Running; });
 }
 
+// A node that the job has given up may still report the end of its part of a step.
+bool is_node_of(const Job& job, StepId id, NodeIndex node) {
+    if (job.run.allocation && job.run.allocation->find(node)) return true;
+    const auto has_node = [&](const NodeShare& share) { return share.node == node; };
+    return std::any_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
+        return step->id == id && std::any_of(step->nodes.begin(), step->nodes.end(), has_node);
+    });
+}
+
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
@@ -229,6 +238,7 @@ void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered&
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (!found || found->run.restarts != event.run.restarts) return;
+    if (!is_node_of(*found, event.run.step, event.node)) return;
     record_step_end(cluster, now, found->id, event);
     cluster.steps().forget_ended(cluster.job(found->id));
     drop_ended_steps(cluster, found->id);
