@@ -1,11 +1,13 @@
 // controller/commands_test.cc
 //
-// Whatever users and administrators ask for, and however the clock moves: each record that the core
-// changes can be read back after a restart. The memory store reads back every row it is given.
+// Whatever users and administrators ask for, whatever nodes report, and however the clock moves:
+// each record that the core changes can be read back after a restart. The memory store reads back
+// every row it is given.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "controller/requests.h"
 #include "core/cluster.h"
 #include "core/job/verbs.h"
 #include "model/errors.h"
@@ -182,10 +184,103 @@ std::optional<Event> qos_event(Scenario& world, Time now) {
     return PolicyChanged{std::make_shared<const Policy>(std::move(policy))};
 }
 
+std::optional<Event> trigger_event(JobId job) {
+    TriggerRequest demand;
+    demand.event = *rc::gen::element(TriggerEvent::NodeDown, TriggerEvent::NodeDraining,
+                                     TriggerEvent::JobEnded, TriggerEvent::JobTimeLimit);
+    if (*rc::gen::arbitrary<bool>()) demand.job = job;
+    demand.nodes = *rc::gen::arbitrary<bool>() ? "n[1-3]" : nasty_value();
+    demand.offset = Seconds{*rc::gen::element<std::int64_t>(0, -32000, 32001, 1ll << 62)};
+    demand.program = "/" + nasty_value();
+    const Result<TriggerRequest> taken = decode_trigger_request(encode(demand));
+    if (!taken) return std::nullopt;
+    return SetTrigger{RequestId{1}, kRoot, *taken};
+}
+
+std::uint64_t nasty_number() {
+    return *rc::gen::element(0ull, 1ull, 1ull << 31, 1ull << 48, 1ull << 60, ~0ull);
+}
+
+void describe_end(wire::ExitStatus& exit, wire::Usage& usage) {
+    exit.set_code(*rc::gen::element(0u, 1u, 255u));
+    exit.set_signal(*rc::gen::element(0u, 9u));
+    usage.set_cpu_user_us(nasty_number());
+    usage.set_cpu_system_us(nasty_number());
+    usage.set_rss_max_kb(nasty_number());
+}
+
+void describe_error(wire::Error& error) {
+    const ErrorCode code = *rc::gen::element(ErrorCode::LaunchFailed, ErrorCode::NodeUnable,
+                                             ErrorCode::CredentialInvalid);
+    error.set_code(static_cast<std::uint32_t>(code));
+    error.set_detail(nasty_value());
+}
+
+wire::AgentReport node_report(const wire::RunId& run) {
+    wire::AgentReport report;
+    switch (*rc::gen::inRange(0, 6)) {
+        case 0: {
+            wire::JobEnded& ended = *report.mutable_job_ended();
+            *ended.mutable_run() = run;
+            describe_end(*ended.mutable_exit(), *ended.mutable_usage());
+            if (*rc::gen::arbitrary<bool>()) describe_error(*ended.mutable_launch_error());
+            ended.set_cleaning(*rc::gen::arbitrary<bool>());
+            break;
+        }
+        case 1:
+            *report.mutable_launch_result()->mutable_run() = run;
+            describe_error(*report.mutable_launch_result()->mutable_error());
+            break;
+        case 2: {
+            wire::StepEnded& ended = *report.mutable_step_ended();
+            *ended.mutable_run() = run;
+            ended.mutable_run()->set_step(0);
+            describe_end(*ended.mutable_exit(), *ended.mutable_usage());
+            break;
+        }
+        case 3:
+            *report.mutable_node_cleaned()->mutable_run() = run;
+            report.mutable_node_cleaned()->set_epilog_failed(*rc::gen::arbitrary<bool>());
+            break;
+        case 4:
+            *report.mutable_data()->mutable_run() = run;
+            report.mutable_data()->set_saved(static_cast<std::int64_t>(nasty_number()));
+            report.mutable_data()->set_problem(nasty_value());
+            break;
+        default:
+            *report.mutable_kill_failed()->mutable_run() = run;
+    }
+    return report;
+}
+
+std::optional<Event> node_event(Scenario& world, Time now) {
+    const NodeIndex node{*rc::gen::inRange(0u, 3u)};
+    if (*rc::gen::inRange(0, 4) == 0) {
+        wire::Register message;
+        message.set_node(world.cluster().node(node).config.name);
+        NodeFacts facts;
+        facts.problem = nasty_value();
+        facts.hostname = nasty_value();
+        facts.real_memory = nasty_number();
+        message.set_facts(encode(facts));
+        message.set_clock(static_cast<std::int64_t>(nasty_number()));
+        Result<NodeRegistered> event = registration_from(message, now, Config{});
+        return event ? std::optional<Event>(*std::move(event)) : std::nullopt;
+    }
+    wire::RunId run;
+    to_wire(RunId{world.job("runs"), 0, kBatchStep}, run);
+    Result<Event> event = event_from(node_report(run), node);
+    return event ? std::optional<Event>(*std::move(event)) : std::nullopt;
+}
+
 std::optional<Event> random_event(Scenario& world, Time now) {
     const JobId job = world.job(*rc::gen::element<std::string>("runs", "waits", "array"));
     const JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
-    switch (*rc::gen::inRange(0, 8)) {
+    switch (*rc::gen::inRange(0, 10)) {
+        case 8:
+            return node_event(world, now);
+        case 9:
+            return trigger_event(job);
         case 0:
             return submission();
         case 1:

@@ -328,8 +328,18 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
     CHECK(false, "is_for_core() let a query through");
 }
 
+// A node's text becomes a part of the reason of a job or of the node: it is cut to what their
+// records may have.
+std::string cut_to_reason(std::string text) {
+    text.resize(std::min({text.size(), text.find('\0'), kReportedMost}));
+    return text;
+}
+
 std::optional<Error> error_in(bool present, const wire::Error& message) {
-    return present ? std::optional<Error>(from_wire(message)) : std::nullopt;
+    if (!present) return std::nullopt;
+    Error error = from_wire(message);
+    error.detail = cut_to_reason(std::move(error.detail));
+    return error;
 }
 
 }  // namespace
@@ -474,6 +484,7 @@ Result<NodeRegistered> registration_from(const wire::Register& message, Time now
                                          const Config& config) {
     NodeRegistered event{.node = message.node()};
     event.facts = TRY(decode_facts(message.facts()));
+    event.facts.problem = cut_to_reason(std::move(event.facts.problem));
     for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
     constexpr std::int64_t kClockMost = 1L << 40;  // far ahead of any clock
     const std::int64_t clock = std::clamp(message.clock(), std::int64_t{0}, kClockMost);

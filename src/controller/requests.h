@@ -28,6 +28,8 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
                                const RequestLimits& limits);
 
 // A report other than Register; `node` is the node that sent it.
+// Why a node cannot do something, in bytes: a longer text is cut.
+constexpr std::size_t kReportedMost = 8u << 10;
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node);
 // `now`: when it arrived, to compare the node's clock with.
 Result<NodeRegistered> registration_from(const wire::Register& message, Time now,

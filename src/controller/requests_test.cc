@@ -183,6 +183,26 @@ TEST(Requests, QuestionsAreNotForTheCore) {
     EXPECT_TRUE(is_for_core(request));
 }
 
+// They become a part of the reason of a job or a node.
+TEST(Requests, LongTextsOfNodesAreCut) {
+    wire::AgentReport report;
+    wire::Error& error = *report.mutable_launch_result()->mutable_error();
+    error.set_code(static_cast<std::uint32_t>(ErrorCode::LaunchFailed));
+    for (const std::string& detail :
+         {std::string(kReportedMost + 1, 'x'), std::string("a\0b", 3)}) {
+        error.set_detail(detail);
+        const Event event = event_from(report, NodeIndex{0}).value();
+        const std::string& kept = std::get<LaunchReported>(event).error->detail;
+        EXPECT_EQ(kept, detail[1] == 'x' ? std::string(kReportedMost, 'x') : "a");
+    }
+    wire::Register message;
+    NodeFacts facts;
+    facts.problem = std::string(kReportedMost + 1, 'x');
+    message.set_facts(encode(facts));
+    const NodeRegistered event = registration_from(message, Time{}, Config{}).value();
+    EXPECT_EQ(event.facts.problem.size(), kReportedMost);
+}
+
 TEST(Requests, AReportKeepsTheRunAndTheError) {
     wire::AgentReport report;
     auto& ended = *report.mutable_job_ended();
