@@ -55,8 +55,9 @@ void expect_datasets(Cluster& cluster, const Job& job) {
         if (!node->facts) continue;
         std::vector<std::uint64_t>& here = node->facts->datasets;
         for (const std::uint64_t source : sources) {
-            const bool is_known = std::find(here.begin(), here.end(), source) != here.end();
-            if (!is_known && here.size() < sizes::kDatasetCount) here.push_back(source);
+            const auto place = std::lower_bound(here.begin(), here.end(), source);
+            const bool is_known = place != here.end() && *place == source;
+            if (!is_known && here.size() < sizes::kDatasetCount) here.insert(place, source);
         }
     }
 }

@@ -1,6 +1,9 @@
 // What nodes report of the checkpoints of a job, and what follows from it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "model/stage_in.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -94,6 +97,31 @@ TEST_F(DataReports, PreemptionTakesTheJobThatLosesLeast) {
         run(has_saved ? "expect old completing\n expect young running"
                       : "expect old running\n expect young completing");
     }
+}
+
+// Nodes name the datasets of their caches in any order.
+TEST_F(DataReports, AJobGoesWhereMostOfItsDatasetsAre) {
+    run("nodes n[1-3] cpus=1\n pass");
+    const std::uint64_t a = source_hash("/data/a"), b = source_hash("/data/b");
+    const std::uint64_t others[] = {source_hash("/data/c"), source_hash("/data/d")};
+    on(DataCached{node("n1"), {others[0], others[1]}});
+    on(DataCached{node("n2"), {others[0], a, others[1]}});
+    on(DataCached{node("n3"), {std::max(a, b), others[0], std::min(a, b), others[1]}});
+    const auto first_node_of = [&](std::uint32_t request) {
+        auto demand = std::make_shared<JobRequest>();
+        demand->shape.ntasks = 1;
+        demand->stage_in = "/data/a:a\n/data/b:b";
+        Effects effects;
+        apply(world_.cluster(), world_.now(),
+              SubmitJob{RequestId{request}, {UserId{1000}, GroupId{100}}, demand, "", false},
+              effects);
+        const JobId id = std::get<Submitted>(std::get<Reply>(effects.front()).answer).job;
+        run("pass");
+        return world_.cluster().job(id).run.allocation->nodes.front().node;
+    };
+    EXPECT_EQ(first_node_of(100), node("n3"));
+    EXPECT_EQ(first_node_of(101), node("n2"));
+    EXPECT_EQ(first_node_of(102), node("n1"));
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ void put(Nodes& nodes, const DataProgress& progress) {
 
 }  // namespace
 
+void set_datasets(NodeFacts& facts, std::vector<std::uint64_t> datasets) {
+    std::sort(datasets.begin(), datasets.end());
+    facts.datasets = std::move(datasets);
+}
+
 void on_data_progressed(Cluster& cluster, const DataProgressed& event) {
     const auto job = cluster.find_job(event.run.job);
     if (!job || job->run.restarts != event.run.restarts || !is_live(*job)) return;
@@ -36,7 +41,7 @@ void on_data_progressed(Cluster& cluster, const DataProgressed& event) {
 
 void on_data_cached(Cluster& cluster, const DataCached& event) {
     const Edit<Node> node = cluster.edit_node(event.node);
-    if (node->facts) node->facts->datasets = event.datasets;
+    if (node->facts) set_datasets(*node->facts, event.datasets);
 }
 
 }  // namespace sluice

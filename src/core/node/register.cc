@@ -123,6 +123,7 @@ std::vector<RunId> take_in(Cluster& cluster, Time now, NodeIndex index,
                            const NodeRegistered& event) {
     const Edit<Node> node = cluster.edit_node(index);
     node->facts = event.facts;
+    set_datasets(*node->facts, event.facts.datasets);
     if (configure_gres(*node, cluster.settings())) cluster.layout_has_changed();
     node->connected = true;
     if (is_cloud(*node) || is_dynamic(*node)) node->registered_address = event.address;

@@ -7,8 +7,9 @@
 
 namespace sluice {
 
-void set_reason(Node& node, std::string reason, UserId user, Time now);  // state.cc
-void undrain(Node& node);                                                // state.cc
+void set_reason(Node& node, std::string reason, UserId user, Time now);    // state.cc
+void set_datasets(NodeFacts& facts, std::vector<std::uint64_t> datasets);  // sorted; data.cc
+void undrain(Node& node);                                                  // state.cc
 
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);

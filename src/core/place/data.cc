@@ -22,7 +22,8 @@ std::uint32_t count_datasets(const Node& node, const std::set<std::uint64_t>& so
     if (!node.facts) return 0;
     const auto& here = node.facts->datasets;
     return static_cast<std::uint32_t>(std::count_if(
-        here.begin(), here.end(), [&](std::uint64_t each) { return sources.contains(each); }));
+        sources.begin(), sources.end(),
+        [&](std::uint64_t each) { return std::binary_search(here.begin(), here.end(), each); }));
 }
 
 std::vector<std::uint32_t> datasets_on_nodes(const Cluster& cluster, std::string_view stage_in) {
