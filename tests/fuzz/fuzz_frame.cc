@@ -31,6 +31,11 @@ void check_stable(std::string_view bytes, Decode decode_value) {
 void read_request(const wire::Request& request) {
     check_stable(request.submit().request(), decode_request);
     check_stable(request.change_reservation(), decode_reservation_change);
+    check_stable(request.update().change(), decode_job_change);
+    check_stable(request.update().change(), decode_node_change);
+    check_stable(request.update().change(), decode_partition_change);
+    check_stable(request.set_trigger(), decode_trigger_request);
+    check_stable(request.clear_triggers(), decode_trigger_choice);
     check_stable(request.list().filter());
     check_stable(request.cancel().filter());
 }
@@ -39,6 +44,9 @@ void read_report(const wire::AgentReport& report) {
     check_stable(report.register_().facts(), decode_facts);
     check_stable(report.job_ended().exit());
     check_stable(report.step_ended().exit());
+    check_stable(report.job_ended().use(), decode_node_use);
+    check_stable(report.gpus(), decode_gpu_report);
+    (void)from_wire(report.job_ended().usage());
     (void)from_wire(report.launch_result().error());
 }
 
@@ -56,6 +64,10 @@ void read_frame(std::string_view frame) {
     check_stable(frame, decode_request);
     check_stable(frame, decode_reservation_change);
     check_stable(frame, decode_facts);
+    check_stable(frame, decode_job_change);
+    check_stable(frame, decode_partition_change);
+    check_stable(frame, decode_node_use);
+    check_stable(frame, decode_gpu_report);
 }
 
 }  // namespace
