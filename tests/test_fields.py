@@ -19,6 +19,9 @@ JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout|_step)\.(h|cc)$|
 NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/update\.cc$"
                  r"|^protocol/|^store/|^model/((node|partition)(_fields|_keys)?\.(h|cc)|validate\.cc)$|^surface/")
 
+# What carries other requests: commands, messages.
+REQUEST_CARRIERS = r"^cli/|^controller/|^protocol/|^surface/|^model/|^core/event\.h$"
+
 STRUCTS = {  # name: (file, the files that do not count)
     "Config": ("config/config.h", r"^config/(keys|print)\.cc$|^config/(setters|config)\.h$"),
     "Settings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
@@ -27,6 +30,26 @@ STRUCTS = {  # name: (file, the files that do not count)
     "PreemptSettings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
     "SchedulerOptions": ("config/scheduler_options.h", r"^config/scheduler_options\.(h|cc)$"),
     "CgroupConfig": ("config/config.h", r"^config/cgroup_conf\.cc$|^config/(config\.h|print\.cc)$"),
+    "TaskPluginConfig": ("config/config.h", r"^config/task_plugin\.cc$|^config/config\.h$"),
+    "PrologFlags": ("config/config.h", r"^config/prolog_flags\.cc$|^config/config\.h$"),
+    "JobContainerLine": ("config/config.h", r"^config/(job_container\.cc|config\.h)$"),
+    "OciConfig": ("config/config.h", r"^config/(oci_conf\.cc|config\.h)$"),
+    "RateLimits": ("config/config.h", r"^config/"),
+    "DbdConfig": ("config/slurmdbd_conf.h", r"^config/slurmdbd_conf\.(h|cc)$"),
+    "PrivateData": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "HealthCheckNodes": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "DeviceRules": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "PrologRules": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "PowerSettings": ("core/settings.h", r"^config/(settings|power)\.cc$|^core/settings\.h$"),
+    "CancelJobs": ("core/event.h", REQUEST_CARRIERS),
+    "StepDemand": ("core/event.h", REQUEST_CARRIERS),
+    "ReservationChange": ("model/reservation.h", REQUEST_CARRIERS),
+    "NodeChange": ("model/node.h", REQUEST_CARRIERS),
+    "TriggerRequest": ("model/trigger.h", REQUEST_CARRIERS),
+    "Reservation": ("model/reservation.h", r"^protocol/|^store/|^model/|^core/query/|^surface/"),
+    "Association": ("model/policy.h", r"^protocol/|^store/|^model/|^core/query/|^surface/|^sql/"),
+    "GresDevices": ("model/node.h", r"^config/gres_conf\.cc$|^protocol/|^model/"),
+    "SyncRule": ("model/checkpoint_sync.h", r"^protocol/|^model/checkpoint_sync\.(h|cc)$|^surface/"),
     "JobOptions": ("surface/job_options.h", r"^surface/job_options(|_apply|_setters|_layout|_step)\.(h|cc)$"),
     "JobTerms": ("model/job.h", JOB_CARRIERS),
     "JobDetails": ("model/job_details.h", JOB_CARRIERS),
@@ -40,6 +63,10 @@ STRUCTS = {  # name: (file, the files that do not count)
 # Each with the reason why nothing has to act on it.
 WITHOUT_READER = {
     "Config.job_defaults": "DefCpuPerGPU and DefMemPerGPU as written, shown; other members have the numbers",
+    "JobContainerLine.entire_step": "all of a step sees its own directories in any case",
+    "Association.created": "shown by sacctmgr",
+    "Association.modified": "shown by sacctmgr",
+    "StepDemand.container_id": "kept for --container-id, which is refused by name",
     "JobDetails.container_id": "kept for --container-id, which is refused by name",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",

@@ -260,7 +260,6 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .exclude = message.exclude(),
         .exact = message.exact(),
         .overlap = message.overlap(),
-        .whole = message.whole(),
         .immediate = message.immediate(),
         .distribution = {},
         .overcommit = message.overcommit(),

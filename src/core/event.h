@@ -135,7 +135,6 @@ struct StepDemand {
     std::string exclude;
     bool exact = false;
     bool overlap = false;
-    bool whole = false;
     bool immediate = false;
     TimeLimit time_limit;
     std::string distribution;  // model/distribution.h; empty: as it fits

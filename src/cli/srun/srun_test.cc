@@ -194,10 +194,11 @@ TEST(Srun, AStepAsksForWhatItsOptionsSay) {
     options.request.shape.cpus_per_task_set = true;
     wire::CreateStep inside = step_request(options, 12, false);
     EXPECT_TRUE(inside.exact());
-    EXPECT_FALSE(inside.whole());
     EXPECT_EQ(inside.ntasks(), 2u);
     EXPECT_EQ(inside.nodes_min(), 0u);
-    EXPECT_TRUE(step_request(options, 12, true).whole());
+    EXPECT_FALSE(step_request(options, 12, true).exact());
+    options.whole = true;
+    EXPECT_FALSE(step_request(options, 12, false).exact());
 }
 
 TEST(Srun, OutputWithoutEndOfLineIsNotKeptForEver) {

@@ -131,8 +131,8 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     }
     step.set_nodelist(shape.nodelist);
     step.set_exclude(shape.exclude);
-    // Compat: -c implies --exact.
-    step.set_exact(!own_job &&
+    // Compat: -c implies --exact, but not for a launcher, whose programs use all of the job.
+    step.set_exact(!own_job && !options.whole &&
                    (options.exact || shape.cpus_per_task_set || shape.cpus_per_gpu.has_value()));
     step.set_overlap(options.overlap);
     if (options.request.time_limit)
@@ -141,7 +141,6 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_distribution(options.distribution);
     step.set_overcommit(shape.overcommit);
     step.set_first_node(options.relative.value_or(0));
-    step.set_whole(own_job || options.whole);
     step.set_tres_bind(step_binding(options));
     // A job of its own was placed with them.
     if (!own_job && shape.ntasks_per_core) step.set_ntasks_per_core(*shape.ntasks_per_core);
