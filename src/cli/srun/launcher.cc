@@ -223,7 +223,7 @@ void StepLauncher::on_abort(const wire::StepAbort& abort) {
     const bool is_lost = !abort.has_code();
     if (is_lost && is_given(options_, "kill-on-bad-exit") && !*options_.kill_on_bad_exit) return;
     if (!is_lost && !abort_code_) {
-        abort_code_ = abort.code() == 0 ? 1 : abort.code() & 0xff;
+        abort_code_ = code_of_abort(abort.code());
     }
     loop_.after(kAbortDelay, [this, abort, is_lost] {
         if (terminating_ || tasks_.all_exited()) return;

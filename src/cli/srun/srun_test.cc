@@ -122,6 +122,14 @@ TEST(Srun, EndsOfTasksAreToldTogether) {
               (std::vector<std::string>{"n1: task 0: Killed"}));
 }
 
+TEST(Srun, AnAbortIsNoSuccess) {
+    EXPECT_EQ(code_of_abort(7), 7);
+    EXPECT_EQ(code_of_abort(0), 1);
+    EXPECT_EQ(code_of_abort(256), 1);  // the low eight bits are zero
+    EXPECT_EQ(code_of_abort(259), 3);
+    EXPECT_EQ(code_of_abort(-1), 255);
+}
+
 TEST(Srun, TheHighestCodeOfTheTasksIsSruns) {
     TaskTable tasks(3);
     tasks.on_started(0);

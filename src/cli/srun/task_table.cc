@@ -63,6 +63,11 @@ bool is_failure(const wire::ExitStatus& exit) {
     return exit.code() != 0 || exit.signal() != 0 || exit.oom_killed();
 }
 
+int code_of_abort(std::int32_t code) {
+    const int low = code & 0xff;  // all that an exit code can hold
+    return low == 0 ? 1 : low;
+}
+
 namespace {
 
 // "0-2,5".

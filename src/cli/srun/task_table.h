@@ -42,6 +42,9 @@ private:
 
 bool is_failure(const wire::ExitStatus& exit);
 
+// What srun exits with if a task aborts the step with this code, which is never a success.
+int code_of_abort(std::int32_t code);
+
 // Ends of tasks on one node as lines: "n1: tasks 0-2: Exited with exit code 7".
 struct TaskEnd {
     std::uint32_t task = 0;
