@@ -218,8 +218,8 @@ void PowerCheck::has_not_come_up(NodeIndex index) {
     failed_.push_back(index);
 }
 
-// SuspendExcNodes. Of a set with a count, that many nodes which could run jobs stay on: the busy
-// ones count, then the first idle ones are kept.
+// SuspendExcNodes. Of a set with a count, that many nodes stay on that are switched on, have no
+// jobs and could run some.
 void PowerCheck::keep_excepted() {
     for (const PowerException& exception : power_.except_nodes) {
         std::uint32_t left = exception.count.value_or(0);

@@ -293,6 +293,18 @@ TEST(Power, ExceptionsStaySwitchedOn) {
         shows    n4 state=IDLE+POWERING_DOWN
     )");
     EXPECT_SCENARIO(R"(
+        settings power suspend=5 excnodes=n[1-4]:1
+        nodes    n[1-4]
+        node     n2 State=DRAIN Reason=test
+        submit   busy nodelist=n1 time=60
+        pass
+        at       5
+        shows    n1 state=ALLOCATED
+        shows    n2 state=IDLE+DRAIN+POWERING_DOWN    # neither it nor n1 is one that stays for jobs
+        shows    n3 state=IDLE
+        shows    n4 state=IDLE+POWERING_DOWN
+    )");
+    EXPECT_SCENARIO(R"(
         settings  power suspend=5 excparts=keep excdrain excdown
         nodes     n[1-4]
         partition keep nodes=n1
