@@ -330,6 +330,25 @@ TEST_F(Sync, RestoresTheNewestCompleteCheckpoint) {
     EXPECT_EQ(run(next, now_).files, 0u);
 }
 
+// It has a new file and an old one: neither the old checkpoint nor the new one.
+TEST_F(Sync, ACheckpointThatIsReplacedInPartIsNotRestored) {
+    write("step-1/model", "one", 20);
+    write("step-2/model", "two", 10);
+    write("step-2/optimizer", "two", 10);
+    Synchroniser sync({local(), persistent()});
+    (void)settle(sync);
+    write("step-2/model", "new", 5);
+    write("step-2/optimizer", "new", 5);
+    // One file cannot be replaced: as if the last synchronisation had been killed in its middle.
+    const std::string obstacle = persistent() + "/step-2/optimizer";
+    ASSERT_EQ(unlink(obstacle.c_str()), 0);
+    ASSERT_TRUE(make_directories(obstacle + "/full"));
+    Synchroniser last({local(), persistent(), {}, true});
+    ASSERT_FALSE(last.run(now_));
+    EXPECT_EQ(read_sync_state(persistent()).at("step-2").kind, SyncedEntry::Kind::Partial);
+    EXPECT_EQ(*restore_newest(persistent(), directory_ + "/new"), "step-1");
+}
+
 TEST_F(Sync, RestoresNothingWhereNothingWasSynchronised) {
     ASSERT_TRUE(make_directories(persistent()));
     ASSERT_TRUE(write_file_atomically(persistent() + "/foreign", "x"));

@@ -201,6 +201,18 @@ TEST_F(End, ARunThatCannotBeKilledIsGivenUp) {
     EXPECT_FALSE(next_timer(state_));
 }
 
+TEST_F(End, ARunThatEndsByItselfAndCannotBeKilledIsGivenUp) {
+    state_.settings.unkillable_step_timeout = Seconds{60};
+    launch_step(12, 0);
+    started(run(12, StepId{0}));
+    EXPECT_FALSE(next_timer(state_));
+    EXPECT_EQ(on(SupervisorKilling{run(12, StepId{0}), {.exit = {.code = 3}}}), "");
+    EXPECT_EQ(next_timer(state_), now_.steady + Seconds{65});
+    pass(Seconds{65});
+    EXPECT_EQ(on(NodeTimerDue{}),
+              "give up 12.0\nreport kill failed 12.0\nreport step end 12.0 3:0\n");
+}
+
 TEST_F(End, AnUnkillableScriptEndsItsJob) {
     state_.settings = {.has_epilog = true, .unkillable_step_timeout = Seconds{60}};
     launch_batch(12);

@@ -38,6 +38,16 @@ TEST_F(Checkpoints, AreSynchronisedWhenTheJobWasTold) {
     EXPECT_EQ(synchronised(12), "report job end 12.batch 0:0\n");
 }
 
+// The steps of srun on the script's node name no synchronisation: it came with the script.
+TEST_F(Checkpoints, AreSynchronisedAlsoAfterStepsOfTheScript) {
+    on(BatchOrdered{syncing(12)});
+    started(run(12));
+    launch_step(12, 0);
+    started(run(12, StepId{0}));
+    ended(run(12, StepId{0}));
+    EXPECT_EQ(ended(run(12)), "report job end 12.batch 0:0 and synchronises\nsynchronise 12\n");
+}
+
 TEST_F(Checkpoints, OfANodeWithoutTheScript) {
     on(StepBrought{run(12, StepId{0}), syncing(12)});
     started(run(12, StepId{0}));
