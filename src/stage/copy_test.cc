@@ -80,6 +80,22 @@ TEST_F(CopyTest, HasAllBytesAndHoles) {
     EXPECT_EQ(status.st_mode & 0777, 0444u);
 }
 
+TEST_F(CopyTest, ProgramsStayProgramsWhateverTheirSize) {
+    for (const char* name : {"small", "sub/large"})
+        ASSERT_EQ(chmod((source_ + "/" + name).c_str(), 0755), 0);
+    SourceReader source = reader();
+    make(source);
+    const auto mode_of = [&](const std::string& name) {
+        struct stat status {};
+        EXPECT_EQ(stat((top_ + "/copy/data/" + name).c_str(), &status), 0) << name;
+        return status.st_mode & 0777;
+    };
+    EXPECT_EQ(mode_of("small"), 0555u);
+    EXPECT_EQ(mode_of("sub/large"), 0555u);
+    EXPECT_EQ(mode_of("sub/empty"), 0444u);
+    EXPECT_EQ(mode_of("sparse"), 0444u);
+}
+
 TEST_F(CopyTest, CanBeOpenedAgainAndServesItsPieces) {
     SourceReader source = reader();
     make(source);

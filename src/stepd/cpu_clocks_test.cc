@@ -68,6 +68,17 @@ TEST(CpuFrequencies, AreSetOnTheCpusOfTheStepAndSetBack) {
     EXPECT_NE(cpus.state(1).find(" 1000 3000 "), std::string::npos) << cpus.state(1);
 }
 
+// Also where the lowest frequency is not the one that the site has chosen as the least.
+TEST(CpuFrequencies, LimitsOfTheSiteAreSetBack) {
+    const FakeCpus cpus;
+    cpus.put(1, "scaling_min_freq", "2000\n");
+    CpuFrequencies frequencies(cpus.root);
+    EXPECT_EQ(frequencies.set(order_of("low-medium")), "");
+    EXPECT_NE(cpus.state(1).find(" 1000 2000 "), std::string::npos) << cpus.state(1);
+    frequencies.reset();
+    EXPECT_NE(cpus.state(1).find(" 2000 3000 "), std::string::npos) << cpus.state(1);
+}
+
 TEST(CpuFrequencies, OneSpeedNeedsTheGovernorUserSpace) {
     const FakeCpus cpus;
     CpuFrequencies frequencies(cpus.root);

@@ -134,6 +134,25 @@ TEST_F(PmiServed, Two) {
     EXPECT_NE(ask(0, "cmd=init pmi_version=1 pmi_subversion=1\n").find("rc=0"), std::string::npos);
 }
 
+// Of one task several threads may ask, and several tasks.
+TEST_F(PmiServed, AnAttributeOfTheNodeAnswersAllThatWaitForIt) {
+    for (std::size_t task : {0, 1}) ask(task, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    for (const char* thread : {"1", "2"})
+        EXPECT_EQ(
+            ask_two(1, {"info-getnodeattr", {{"key", "n"}, {"wait", "TRUE"}, {"thrid", thread}}}),
+            "");
+    EXPECT_EQ(ask_two(0, {"info-getnodeattr", {{"key", "other"}, {"wait", "TRUE"}}}), "");
+    EXPECT_NE(ask_two(0, {"info-putnodeattr", {{"key", "n"}, {"value", "here"}}}).find("rc=0"),
+              std::string::npos);
+    const std::string answers = read_from(1);
+    for (const char* thread : {"thrid=1;", "thrid=2;"})
+        EXPECT_NE(answers.find(thread), std::string::npos) << answers;
+    EXPECT_NE(answers.find("value=here;"), std::string::npos) << answers;
+    EXPECT_EQ(read_from(0), "");  // it waits for another one
+    ask_two(1, {"info-putnodeattr", {{"key", "other"}, {"value", "there"}}});
+    EXPECT_NE(read_from(0).find("value=there;"), std::string::npos);
+}
+
 TEST_F(PmiServed, AnAbortHasItsCode) {
     ask(1, "cmd=init pmi_version=1 pmi_subversion=1\n");
     ask(1, "cmd=abort exitcode=7\n");
