@@ -2,7 +2,9 @@
 
 #include "base/log.h"
 #include "model/errors.h"
+#include "model/state_location.h"
 #include "os/socket.h"
+#include "sql/database.h"
 
 namespace sluice {
 namespace {
@@ -40,6 +42,11 @@ Result<std::unique_ptr<Contender>> Contender::start(const std::shared_ptr<const 
     const Config& config = live->config;
     const std::string own = TRY(own_controller(config));
     const SharedState where{config.state_save_location, config.cluster_name};
+    if (const auto valid = sql::check_connection_string(where.connection); !valid) {
+        return Error{valid.error().code,
+                     fmt::format("StateSaveLocation={}: {}", without_password(where.connection),
+                                 valid.error().detail)};
+    }
     std::unique_ptr<Contender> contender(new Contender);
     contender->published_.config.set(live);
     contender->authenticator_ = TRY(Authenticator::create(auth_settings(*live)));
@@ -81,7 +88,7 @@ bool Contender::catch_up() {
 }
 
 bool Contender::succeeds(const Result<void>& reading) {
-    const std::string problem = reading ? "" : to_string(reading.error());
+    const std::string problem = reading ? "" : reason_of(reading.error());
     if (!problem.empty() && problem != last_problem_)
         log_error("the shared state cannot be read: {}", problem);
     last_problem_ = problem;

@@ -86,7 +86,7 @@ void LeaseKeeper::run() {
 }
 
 void LeaseKeeper::note(const Result<LeaseState>& observed) {
-    const std::string trouble = observed ? "" : to_string(observed.error());
+    const std::string trouble = observed ? "" : reason_of(observed.error());
     bool is_news = false;
     {
         const std::lock_guard guard(mutex_);
@@ -94,12 +94,14 @@ void LeaseKeeper::note(const Result<LeaseState>& observed) {
                   (observed && observed->requested_by != view_.lease.requested_by);
         if (trouble != view_.trouble) {
             if (observed)
-                log_info("the database of the state answers again");
+                log_info("the state in the database can be used again");
             else
-                log_error("the database of the state does not answer: {}", trouble);
+                log_error("the state in the database cannot be used: {}", trouble);
         }
         view_.trouble = trouble;
+        view_.is_newer = !observed && observed.error().code == ErrorCode::ProtocolVersion;
         if (observed) view_.lease = *observed;
+        view_.was_usable |= observed.has_value();
     }
     if (is_news) on_change_();
 }

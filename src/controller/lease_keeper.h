@@ -16,9 +16,15 @@
 #include <string>
 #include <thread>
 
+#include "model/errors.h"
 #include "store/lease.h"
 
 namespace sluice {
+
+// Why the database cannot be used: without the text for users, which is about something else.
+inline std::string reason_of(const Error& error) {
+    return error.detail.empty() ? to_string(error) : error.detail;
+}
 
 class LeaseKeeper {
 public:
@@ -37,7 +43,9 @@ public:
 
     struct View {
         LeaseState lease;
-        std::string trouble;  // the database does not answer: why
+        std::string trouble;      // why the state in the database cannot be used now
+        bool is_newer = false;    // because it is one of a newer program
+        bool was_usable = false;  // at least once
     };
     View view() const;
     std::string active() const;  // a controller, or empty: none that is known of

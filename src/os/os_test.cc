@@ -18,6 +18,7 @@
 #include "os/nvidia_proc.h"
 #include "os/process.h"
 #include "os/pty.h"
+#include "os/self.h"
 #include "os/socket.h"
 #include "os/stream.h"
 
@@ -71,6 +72,20 @@ ProcessSpec shell(const std::string& command) {
     spec.program = "/bin/sh";
     spec.argv = {"sh", "-c", command};
     return spec;
+}
+
+TEST(Become, ChangesTheHomeDirectory) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    const User nobody = find_user("nobody").value();
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("HOME", "/root", 1);
+        const bool done = become(nobody).has_value() && getenv("HOME") == nobody.home;
+        _exit(done && geteuid() == nobody.uid ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 TEST(EventLoop, RunsTimersInOrderAndCancelledOnesNever) {

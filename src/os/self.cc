@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "os/error.h"
 #include "os/fd.h"
@@ -38,6 +39,7 @@ Result<void> become(const User& user) {
     if (initgroups(user.name.c_str(), user.gid) != 0) return failed("initgroups");
     if (setresgid(user.gid, user.gid, user.gid) != 0) return failed("setresgid");
     if (setresuid(user.uid, user.uid, user.uid) != 0) return failed("setresuid");
+    setenv("HOME", user.home.c_str(), 1);  // libpq looks there for .pgpass
     prctl(PR_SET_DUMPABLE, 1);  // a core file stays possible, as for any ordinary process
     return {};
 }

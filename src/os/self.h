@@ -14,7 +14,8 @@ namespace sluice {
 // Raises the limit of open files towards `wanted`; how many may be open now.
 std::size_t raise_file_limit(std::size_t wanted);
 
-// For good: user, group and all groups of that user. Nothing to do when we are that user already.
+// For good: user, group and all groups of that user, and HOME. Nothing to do when we are that user
+// already.
 Result<void> become(const User& user);
 
 // As root, before become(user): creates the file (or directory) if it is missing and makes `user`

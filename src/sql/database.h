@@ -98,4 +98,7 @@ struct Target {
 };
 Result<std::unique_ptr<Database>> open(const Target& target);
 
+// Whether libpq is there and understands Target::connection.
+Result<void> check_connection_string(const std::string& connection);
+
 }  // namespace sluice::sql

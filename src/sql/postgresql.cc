@@ -26,6 +26,9 @@ constexpr Dialect kPostgresqlDialect{.engine = Engine::Postgresql,
 using Clock = std::chrono::steady_clock;
 
 struct Libpq {
+    decltype(&PQconninfoParse) parse = nullptr;
+    decltype(&PQconninfoFree) free_parsed = nullptr;
+    decltype(&PQfreemem) free_memory = nullptr;
     decltype(&PQconnectdbParams) connect = nullptr;
     decltype(&PQsetnonblocking) set_nonblocking = nullptr;
     decltype(&PQflush) flush = nullptr;
@@ -56,6 +59,9 @@ struct Libpq {
 Result<Libpq> load_libpq() {
     void* from = TRY(load_library("libpq.so.5", "libpq5"));
     Libpq pq;
+    TRY(find_function(from, "PQconninfoParse", pq.parse));
+    TRY(find_function(from, "PQconninfoFree", pq.free_parsed));
+    TRY(find_function(from, "PQfreemem", pq.free_memory));
     TRY(find_function(from, "PQconnectdbParams", pq.connect));
     TRY(find_function(from, "PQsetnonblocking", pq.set_nonblocking));
     TRY(find_function(from, "PQflush", pq.flush));
@@ -104,6 +110,16 @@ std::string bytes_of(std::string_view printed) {
     return bytes;
 }
 
+// Messages of libpq have several lines, of which some are hints.
+std::string one_line(std::string_view message) {
+    std::string line;
+    for (const std::string_view part : split(trim(message), '\n')) {
+        if (!line.empty()) line += part.starts_with('\t') ? " " : "; ";
+        line += trim(part);
+    }
+    return line;
+}
+
 class Answer {  // of one statement
 public:
     Answer(const Libpq& pq, PGresult* result) : pq_(&pq), result_(result, pq.clear) {}
@@ -112,7 +128,7 @@ public:
         const ExecStatusType status = pq_->result_status(get());
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     }
-    std::string why() const { return std::string(trim(pq_->result_error(get()))); }
+    std::string why() const { return one_line(pq_->result_error(get())); }
     std::string_view sqlstate() const {
         const char* state = pq_->error_field(get(), PG_DIAG_SQLSTATE);
         return state ? state : "";
@@ -344,7 +360,7 @@ private:
         is_lost_ = true;
         is_full_ = false;
         return {ErrorCode::StoreFailed,
-                fmt::format("{}: {}", place(), trim(pq_.error_message(connection_)))};
+                fmt::format("{}: {}", place(), one_line(pq_.error_message(connection_)))};
     }
     Error late() {
         is_lost_ = true;
@@ -469,6 +485,17 @@ private:
 };
 
 }  // namespace
+
+Result<void> check_connection_string(const std::string& connection) {
+    if (!libpq()) return libpq().error();
+    char* why = nullptr;
+    PQconninfoOption* parsed = libpq()->parse(connection.c_str(), &why);
+    libpq()->free_parsed(parsed);
+    if (parsed) return {};
+    Error error{ErrorCode::BadArgument, why ? one_line(why) : "out of memory"};
+    libpq()->free_memory(why);
+    return error;
+}
 
 Result<std::unique_ptr<Database>> open_postgresql(const Target& target) {
     if (!libpq()) return libpq().error();
