@@ -74,6 +74,7 @@ Result<bool> SharedService::stand_by() {
         run_site_program(live_->config.slurmctld_primary_off_prog);
     }
     while (contender_->keeper().epoch() == 0) {
+        TRY(check_state());
         switch (next_signal(start_.signals, kLook)) {
             case SIGTERM:
             case SIGINT:
@@ -91,6 +92,14 @@ Result<bool> SharedService::stand_by() {
         }
     }
     return true;
+}
+
+// A program that is started by an administrator ends, if it is too old for the state. One that was
+// in use when the state was migrated stays in standby, where a ping shows why.
+Result<void> SharedService::check_state() const {
+    const LeaseKeeper::View view = contender_->keeper().view();
+    if (!view.is_newer || view.was_usable || !start_.previous_end.empty()) return {};
+    return Error{ErrorCode::StoreFailed, view.trouble};
 }
 
 Result<void> SharedService::act() {

@@ -38,6 +38,7 @@ private:
         : live_(std::move(live)), start_(start) {}
 
     Result<bool> stand_by();
+    Result<void> check_state() const;
     Result<void> act();
     void reload();
     std::string reason_to_stop();

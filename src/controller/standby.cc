@@ -75,6 +75,8 @@ wire::Reply Standby::answer(const wire::Request& request, UserId caller) {
             return pong();
         case wire::Request::kTakeOver:
             if (const auto may = allowed(Action::Shutdown); !may) return error_reply(may.error());
+            if (const std::string trouble = keeper_.view().trouble; !trouble.empty())
+                return error_reply({ErrorCode::InStandby, "it cannot take over: " + trouble});
             log_audit("uid {}: takeover", caller.value);
             keeper_.ask_for_lease();
             return done();

@@ -61,6 +61,7 @@ class Lease {
 public:
     virtual ~Lease() = default;
 
+    // ErrorCode::ProtocolVersion: a newer program has migrated the state, this one must not use it.
     virtual Result<LeaseState> observe() = 0;
 
     // Takes the lease if observe() has last shown that nothing is left of it, or if it is released.

@@ -44,17 +44,19 @@ public:
 
     Result<LeaseState> observe() override {
         LeaseState state;
+        std::int64_t schema = 0;
         TRY(use([&](sql::Database& database) -> Result<void> {
             return database.query(
                 fmt::format("SELECT holder, lease.epoch, requested_by, version, {}, CASE WHEN "
-                            "server = pg_postmaster_start_time() THEN {} - holder_ahead END FROM "
-                            "lease, writer",
+                            "server = pg_postmaster_start_time() THEN {} - holder_ahead END, "
+                            "value FROM lease, writer, meta WHERE key = 'schema'",
                             kToken, kAhead),
                 {host_clock()}, [&](const sql::RowView& row) -> Result<void> {
                     state = {.holder = std::string(row.text(0)),
                              .epoch = static_cast<Epoch>(row.number(1)),
                              .requested_by = std::string(row.text(2)),
                              .version = static_cast<StateVersion>(row.number(3))};
+                    schema = row.number(6);
                     if (row.text(4) == seen_) return {};
                     seen_ = row.text(4);
                     seen_since_ = clock_();
@@ -64,6 +66,8 @@ public:
                     return {};
                 });
         }));
+        // The connection may be older than the migration.
+        TRY(check_not_newer(schema, current_shared_plan()));
         if (!state.holder.empty()) state.left = left();
         if (step_from_ == state.epoch) state.clock_step = clock_step_;
         return state;

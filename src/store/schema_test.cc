@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "model/errors.h"
 #include "store/lease.h"
 #include "store/sqlite_file.h"
 #include "store/store.h"
@@ -274,14 +275,20 @@ TEST_F(SharedSchema, AStateWhoseMigrationFailsIsUnchanged) {
 }
 
 // By the store and by the lease, so that an older program does not become the active controller.
+// Also on connections that are older than the migration.
 TEST_F(SharedSchema, ANewerStateIsRefused) {
-    run_shared(where_, fmt::format("UPDATE meta SET value = {} WHERE key = 'schema'", kSchema + 1));
     const auto lease = postgresql_lease(where_, "a").value();
+    ASSERT_TRUE(lease->observe());
+    run_shared(where_, fmt::format("UPDATE meta SET value = {} WHERE key = 'schema'", kSchema + 1));
+    const auto seen = lease->observe();
     const auto taken = lease->try_acquire();
     const auto read = open_postgresql(where_).value()->changes_since(0);
+    ASSERT_FALSE(seen);
     ASSERT_FALSE(taken);
     ASSERT_FALSE(read);
-    for (const std::string& why : {taken.error().detail, read.error().detail}) {
+    for (const Error& error : {seen.error(), taken.error(), read.error()}) {
+        EXPECT_EQ(error.code, ErrorCode::ProtocolVersion);
+        const std::string& why = error.detail;
         EXPECT_NE(why.find(fmt::format("newer version (schema {}, this one knows {}): upgrade this "
                                        "program",
                                        kSchema + 1, kSchema)),

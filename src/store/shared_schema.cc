@@ -108,16 +108,22 @@ SharedPlan current_shared_plan() {
     return {};
 }
 
+Result<void> check_not_newer(std::int64_t version, const SharedPlan& plan) {
+    if (version <= plan.version) return {};
+    return Error{ErrorCode::ProtocolVersion,
+                 fmt::format("the state in the database was written by a newer version (schema {}, "
+                             "this one knows {}): upgrade this program",
+                             version, plan.version)};
+}
+
 Result<void> check_is_current(sql::Database& database, const SharedPlan& plan) {
-    const auto version = TRY(version_of(database));
+    const std::int64_t version = TRY(version_of(database)).value_or(0);
     if (version == plan.version) return {};
-    return Error{
-        ErrorCode::StoreFailed,
-        fmt::format("the state in the database has schema {}, this version uses {}: {}",
-                    version.value_or(0), plan.version,
-                    version > plan.version
-                        ? "upgrade this program"
-                        : "it is brought to it when this controller becomes the active one")};
+    TRY(check_not_newer(version, plan));
+    return Error{ErrorCode::StoreFailed,
+                 fmt::format("the state in the database has schema {}, this version uses {}: it is "
+                             "brought to it when this controller becomes the active one",
+                             version, plan.version)};
 }
 
 Result<void> check_shared_schema(sql::Database& database, const SharedPlan& plan) {
@@ -127,12 +133,8 @@ Result<void> check_shared_schema(sql::Database& database, const SharedPlan& plan
         version = TRY(version_of(database));
     }
     if (version == plan.version) return {};
-    if (!version || *version > plan.version) {
-        return Error{ErrorCode::StoreFailed,
-                     fmt::format("the state in the database was written by a newer version (schema "
-                                 "{}, this one knows {}): upgrade this program",
-                                 version.value_or(0), plan.version)};
-    }
+    if (!version) return Error{ErrorCode::StoreFailed, "the state in the database has no version"};
+    TRY(check_not_newer(*version, plan));
     for (std::int64_t from = *version; from < plan.version; ++from) {
         if (find_step(plan, from)) continue;
         return Error{ErrorCode::StoreFailed,

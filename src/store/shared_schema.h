@@ -29,6 +29,9 @@ struct SharedPlan {
 };
 SharedPlan current_shared_plan();
 
+// The error, of ErrorCode::ProtocolVersion, about a state that a newer program has migrated.
+Result<void> check_not_newer(std::int64_t version, const SharedPlan& plan);
+
 // The version that the rows and tables have now.
 Result<void> check_is_current(sql::Database& database, const SharedPlan& plan);
 

@@ -86,7 +86,7 @@ bool append_controllers(Session& session, std::string& out) {
     if (!config) return false;
     const std::vector<ControllerHost>& controllers = (*config)->controllers;
     const std::vector<Result<wire::Pong>> pongs = ping_all(session, **config);
-    std::string active = "none";
+    std::string active = "none", troubles;
     for (std::size_t i = 0; i < controllers.size(); ++i) {
         const std::string role = i == 0                    ? "primary"
                                  : controllers.size() == 2 ? "backup"
@@ -94,6 +94,9 @@ bool append_controllers(Session& session, std::string& out) {
         fmt::format_to(std::back_inserter(out), "Slurmctld({}) at {} is {}\n", role,
                        controllers[i].name, pongs[i] ? "UP" : "DOWN");
         if (pongs[i] && !pongs[i]->standby()) active = controllers[i].name;
+        if (pongs[i] && !pongs[i]->trouble().empty())
+            troubles +=
+                fmt::format("{} cannot take over: {}\n", controllers[i].name, pongs[i]->trouble());
     }
     if (!any_is_up(pongs)) {
         out +=
@@ -101,7 +104,7 @@ bool append_controllers(Session& session, std::string& out) {
             "** RESTORE SLURMCTLD DAEMON TO SERVICE **\n"
             "*****************************************\n";
     } else if (pongs.size() > 1) {
-        out += fmt::format("Active controller: {}\n", active);
+        out += fmt::format("Active controller: {}\n{}", active, troubles);
     }
     return any_is_up(pongs);
 }
