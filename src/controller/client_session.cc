@@ -16,6 +16,7 @@
 #include "controller/barred_users.h"
 #include "controller/fleet.h"
 #include "controller/lease_keeper.h"
+#include "controller/pong.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
@@ -24,7 +25,6 @@
 #include "model/errors.h"
 #include "model/partition_fields.h"
 #include "model/statistics_fields.h"
-#include "model/version.h"
 #include "os/probe.h"
 #include "os/socket.h"
 #include "os/user.h"
@@ -76,16 +76,12 @@ std::string damaged_text(const Snapshot& snapshot) {
 
 Bytes pong(const Services& services) {
     wire::Reply reply;
-    reply.mutable_pong()->set_hostname(services.hostname);
-    reply.mutable_pong()->set_pid(static_cast<std::uint32_t>(getpid()));
-    reply.mutable_pong()->set_boot_time(to_unix(services.boot_time));
+    *reply.mutable_pong() = describe_controller(*services.published.config.get(), services.hostname,
+                                                services.boot_time);
     if (services.lease) {
         reply.mutable_pong()->set_active(services.lease->own_name());
         reply.mutable_pong()->set_controller(services.lease->own_name());
     }
-    reply.mutable_pong()->set_program_version(std::string(kSlurmVersion));
-    reply.mutable_pong()->set_config_hash(services.published.config.get()->hash);
-    reply.mutable_pong()->set_clock(to_unix(wall_clock()));
     return framed_reply(reply);
 }
 

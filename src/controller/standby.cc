@@ -6,6 +6,7 @@
 
 #include "auth/handshake.h"
 #include "base/audit_log.h"
+#include "controller/pong.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "core/permission.h"
@@ -100,9 +101,7 @@ wire::Reply Standby::answer(const wire::Request& request, UserId caller) {
 wire::Reply Standby::pong() const {
     wire::Reply reply;
     wire::Pong& pong = *reply.mutable_pong();
-    pong.set_hostname(host_name());
-    pong.set_pid(static_cast<std::uint32_t>(getpid()));
-    pong.set_boot_time(to_unix(boot_time_));
+    pong = describe_controller(*published_.config.get(), host_name(), boot_time_);
     pong.set_standby(true);
     pong.set_active(keeper_.active());
     pong.set_controller(keeper_.own_name());

@@ -1,5 +1,7 @@
-"""What users and administrators see of several controllers: commands that wait while another one takes over, and triggers."""
+"""What users and administrators see of several controllers: commands that wait while another one takes over, triggers, and
+standbys that could not."""
 
+import json
 import signal
 
 import pytest
@@ -57,7 +59,33 @@ def test_a_request_to_a_controller_that_stands_still_is_repeated_to_the_next(pai
     pair.wait_for(lambda: pair.ping().get(active) == "UP", what="the old controller to be a standby")
 
 
-# ---- triggers
+# ---- what administrators see
+
+def doctor(cluster):
+    """The findings about controllers in standby."""
+    shown = json.loads(cluster.run("sluice", "doctor", "--json", check=False).stdout)
+    assert "standby" in shown["checks"]
+    return [each for each in shown["findings"] if each["check"] == "standby"]
+
+
+def test_a_standby_that_cannot_reach_the_database_is_reported(pair, module_hosts):
+    active = pair.active()
+    standby = pair.other(active)
+    assert doctor(pair) == []
+    pair.cut(standby, module_hosts.database)
+    try:
+        found = pair.wait_for(lambda: doctor(pair), what="a finding of the doctor")
+        assert found[0]["subject"] == standby and "it cannot take over: " in found[0]["problem"] and found[0]["remedy"]
+        lines = pair.run("scontrol", "ping").stdout.splitlines()
+        assert lines[2] == f"Active controller: {active}"
+        assert lines[3].startswith(f"{standby} cannot take over: ") and len(lines) == 4
+        refused = pair.run("scontrol", "takeover", str(pair.controllers.index(standby)), check=False)
+        assert refused.returncode == 1 and "it cannot take over: " in refused.stderr
+    finally:
+        pair.cut(standby, module_hosts.database, undo=True)
+    pair.wait_for(lambda: doctor(pair) == [], what="the standby to be able again")
+    assert pair.active() == active
+
 
 def test_triggers_are_kept_across_takeovers(pair):
     """Those of nodes and of controllers; each event starts a program once, on the controller that is active then."""

@@ -13,6 +13,7 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/node.h"
+#include "model/release.h"
 #include "model/states.h"
 #include "model/version.h"
 #include "os/probe.h"
@@ -111,9 +112,9 @@ void check_clock(DoctorReport& report, std::int64_t theirs, std::int64_t before,
 
 void check_version(DoctorReport& report, std::string_view version) {
     report.checked("version");
-    if (version == kSlurmVersion) return;
+    if (version == kRelease) return;
     report.add({Severity::Warning, "version", host_name(),
-                fmt::format("this is {}, the controller is {}", kSlurmVersion, version),
+                fmt::format("this is Sluice {}, the controller has {}", kRelease, version),
                 "install the same version on all hosts"});
 }
 
@@ -145,6 +146,36 @@ bool check_controller(DoctorReport& report, Client& client, const Config& config
     check_version(report, reply->pong().program_version());
     check_configuration(report, config, reply->pong().config_hash());
     return true;
+}
+
+// With several controllers: each must be able to become the active one. The ports of those that do
+// not answer at all were reported before.
+void check_standbys(DoctorReport& report, Client& client, const Config& config) {
+    if (config.controllers.size() == 1) return;
+    report.checked("standby");
+    wire::Request request;
+    request.mutable_ping();
+    for (std::size_t i = 0; i < config.controllers.size(); ++i) {
+        const std::string& name = config.controllers[i].name;
+        const auto reply = client.call_controller(i, request);
+        if (!reply) {
+            report.add({Severity::Error, "standby", name, to_string(reply.error()),
+                        "start slurmctld there; its log says why it refuses"});
+            continue;
+        }
+        const wire::Pong& pong = reply->pong();
+        if (!pong.trouble().empty())
+            report.add(
+                {Severity::Error, "standby", name,
+                 fmt::format("it cannot take over: {}", pong.trouble()),
+                 "make the database of StateSaveLocation reachable from there, with slurmctld "
+                 "of the same version as on the active controller"});
+        if (pong.standby() && pong.program_version() != kRelease)
+            report.add(
+                {Severity::Warning, "version", name,
+                 fmt::format("it has Sluice {}, this host {}", pong.program_version(), kRelease),
+                 "install the same version on all hosts"});
+    }
 }
 
 // ---- nodes
@@ -209,7 +240,9 @@ void check_nodes(DoctorReport& report, const std::vector<DoctorNode>& nodes) {
 
 std::vector<DoctorNode> check_cluster(DoctorReport& report, Client& client, const Config& config) {
     check_controller_ports(report, config);
-    if (!check_controller(report, client, config)) return {};
+    const bool is_served = check_controller(report, client, config);
+    check_standbys(report, client, config);
+    if (!is_served) return {};
     auto nodes = fetch_nodes(client);
     if (!nodes) {
         if (nodes.error().code != ErrorCode::AccessDenied)  // PrivateData=nodes

@@ -9,13 +9,12 @@
 #include "cli/sluice/import.h"
 #include "cli/sluice/lab.h"
 #include "cli/sluice/workspace.h"
+#include "model/release.h"
 #include "os/files.h"
 
 namespace sluice {
 
 namespace {
-
-constexpr std::string_view kRelease = "0.1.0";
 
 constexpr std::string_view kHelp =
     R"(Usage: sluice COMMAND
