@@ -246,6 +246,7 @@ void FaultWorld::run_pass(Time time) {
 }
 
 void FaultWorld::commit() {
+    if (!has_database(active_)) return in_turn(Seconds{1}, [this] { commit(); });
     Decided decided = std::move(writing_.front());
     writing_.pop_front();
     if (!rows_.commit(decided.decisions.changes, decided.decisions.node_names, epoch_))

@@ -50,6 +50,11 @@ void FaultWorld::plan_faults() {
     if (random.chance(0.5)) crash_chance_ = 0.002;
     if (random.chance(0.3)) commit_most_ = kSlowDisk;
     if (random.chance(0.5)) slurmd_end_chance_ = 0.005;
+    if (options_.controllers == 1) return;
+    clocks_differ_ = random.chance(0.5);
+    plan("database", [this](Dice& own, std::size_t) { lose_database(own); });
+    plan("no database", [this](Dice& own, std::size_t) { cut_from_database(own); });
+    plan("no nodes", [this](Dice& own, std::size_t) { cut_from_nodes(own); });
 }
 
 void FaultWorld::maybe_crash(double probability, std::string_view when) {

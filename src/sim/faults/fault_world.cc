@@ -54,6 +54,7 @@ FaultWorld::FaultWorld(FaultOptions options)
     said_.resize(options_.nodes, kStart);
     boots_.resize(options_.nodes);
     down_until_.resize(options_.controllers);
+    database_from_.resize(options_.controllers);
     for (std::uint32_t i = 0; i < options_.nodes; ++i) {
         machines_.push_back(std::make_unique<Machine>(static_cast<MachineHost&>(*this),
                                                       NodeIndex{i}, dice(fmt::format("node {}", i)),

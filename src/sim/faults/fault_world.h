@@ -234,6 +234,10 @@ private:
     void watch_lease();
     void take_over();
     void wake(const std::shared_ptr<Overtaken>& old);
+    bool has_database(std::size_t controller) const { return now_ >= database_from_[controller]; }
+    void lose_database(Dice& dice);
+    void cut_from_database(Dice& dice);
+    void cut_from_nodes(Dice& dice);
 
     // fault_power.cc: SuspendProgram and ResumeProgram
     PowerSettings power_settings();
@@ -289,16 +293,18 @@ private:
     Cluster* cluster_ = nullptr;        // that of the decider
     Policy policy_;                     // as the accounting database has it
     std::uint64_t incarnation_ = 0;
-    std::vector<Time> down_until_;  // of each controller
-    std::size_t active_ = 0;        // which of them is, or was last
-    Epoch epoch_ = 0;               // of its tenure
-    Time renewed_;                  // its lease
+    std::vector<Time> down_until_;     // of each controller
+    std::vector<Time> database_from_;  // when the database answers it again
+    std::size_t active_ = 0;           // which of them is, or was last
+    Epoch epoch_ = 0;                  // of its tenure
+    Time renewed_;                     // its lease
     std::vector<Incoming> inbox_;
     bool decision_planned_ = false;
     std::deque<Decided> writing_;
     Seconds clock_offset_{0};
-    Seconds steps_unseen_{0};  // clock steps while the controller was down, or not written
-    Seconds seen_offset_{0};   // of the clock, when the controller last looked
+    Seconds steps_unseen_{0};     // clock steps while the controller was down, or not written
+    Seconds seen_offset_{0};      // of the clock, when the controller last looked
+    bool clocks_differ_ = false;  // the second controller's is ahead
     LoopClock clock_;
     Time stalled_until_;
     Time answer_time_;  // when the controller has given the answer that a client hears now

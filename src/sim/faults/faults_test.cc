@@ -95,6 +95,10 @@ std::string not_happened(const Counts& happened) {
                               "crash between orders",
                               "taken over",
                               "stepped down",
+                              "database lost",
+                              "cut off from the database",
+                              "cut off from the nodes",
+                              "clocks an hour apart",
                               "switched off",
                               "switched on"});
 }
