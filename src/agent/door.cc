@@ -18,6 +18,7 @@
 #include "os/socket.h"
 #include "protocol/convert.h"
 #include "protocol/frame.h"
+#include "protocol/spoken_versions.h"
 
 namespace sluice {
 
@@ -160,10 +161,10 @@ void Door::on_message(const std::shared_ptr<Visitor>& visitor) {
 
 void Door::greet(const std::shared_ptr<Visitor>& visitor) {
     wire::Welcome welcome;
-    welcome.set_version(kProtocolVersionMax);
+    const bool is_first = visitor->stage == Visitor::Stage::Hello;
+    welcome.set_version(is_first ? spoken_versions().most : visitor->welcome.version());
     welcome.set_clock(std::time(nullptr));
-    const Result<void> done = visitor->stage == Visitor::Stage::Hello ? on_hello(visitor, welcome)
-                                                                      : on_proof(visitor, welcome);
+    const Result<void> done = is_first ? on_hello(visitor, welcome) : on_proof(visitor, welcome);
     if (!visitor->asked_about) end_greeting(visitor, std::move(welcome), done);
 }
 

@@ -12,7 +12,7 @@
 #include "auth/validity.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
-#include "protocol/frame.h"
+#include "protocol/spoken_versions.h"
 
 namespace sluice {
 
@@ -42,9 +42,9 @@ std::string digest_of(std::string_view side, const wire::Hello& hello, const wir
     return sha256(covered);
 }
 
-std::string print_versions(std::uint32_t least, std::uint32_t most) {
-    if (least == most) return fmt::format("version {}", most);
-    return fmt::format("versions {} to {}", least, most);
+std::string print_versions(VersionRange range) {
+    if (range.least == range.most) return fmt::format("version {}", range.most);
+    return fmt::format("versions {} to {}", range.least, range.most);
 }
 
 }  // namespace
@@ -63,8 +63,9 @@ std::string dbd_destination(std::string_view host) {
 
 wire::Hello make_hello(wire::Channel channel, std::string_view program) {
     wire::Hello hello;
-    hello.set_version_min(kProtocolVersionMin);
-    hello.set_version(kProtocolVersionMax);
+    const VersionRange spoken = spoken_versions();
+    hello.set_version_min(spoken.least);
+    hello.set_version(spoken.most);
     hello.set_channel(channel);
     hello.set_program(program.data(), program.size());
     return hello;
@@ -77,12 +78,13 @@ void address_hello(wire::Hello& hello, std::string destination) {
 
 Result<std::uint32_t> common_version(const wire::Hello& hello, std::string_view server) {
     const std::uint32_t least = hello.version_min() ? hello.version_min() : hello.version();
-    const std::uint32_t version = std::min(hello.version(), kProtocolVersionMax);
-    if (version >= std::max(least, kProtocolVersionMin)) return version;
-    return Error{ErrorCode::ProtocolVersion,
-                 fmt::format("{} speaks {} of the protocol, this {} speaks {}", hello.program(),
-                             print_versions(least, hello.version()), server,
-                             print_versions(kProtocolVersionMin, kProtocolVersionMax))};
+    const VersionRange ours = spoken_versions();
+    const std::uint32_t version = std::min(hello.version(), ours.most);
+    if (version >= std::max(least, ours.least)) return version;
+    return Error{
+        ErrorCode::ProtocolVersion,
+        fmt::format("{} speaks {} of the protocol, this {} speaks {}", hello.program(),
+                    print_versions({least, hello.version()}), server, print_versions(ours))};
 }
 
 Result<void> check_hello(const wire::Hello& hello, bool is_for_us) {
@@ -116,11 +118,11 @@ Result<void> check_request_hash(std::string_view request_hash, std::string_view 
 
 Result<void> check_welcome(const wire::Welcome& welcome) {
     if (welcome.has_error()) return from_wire(welcome.error());
-    if (welcome.version() < kProtocolVersionMin || welcome.version() > kProtocolVersionMax) {
+    const VersionRange ours = spoken_versions();
+    if (welcome.version() < ours.least || welcome.version() > ours.most) {
         return Error{ErrorCode::ProtocolVersion,
                      fmt::format("the server speaks version {} of the protocol, this program {}",
-                                 welcome.version(),
-                                 print_versions(kProtocolVersionMin, kProtocolVersionMax))};
+                                 welcome.version(), print_versions(ours))};
     }
     if (welcome.nonce().size() != kNonceSize || welcome.credential().empty()) {
         return Error{ErrorCode::AuthenticationFailed, "the server sent no credential of its own"};

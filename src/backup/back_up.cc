@@ -49,7 +49,7 @@ Result<void> check_schema(std::optional<std::int64_t> found, std::int64_t expect
 
 Facts first_facts(const Place& place) {
     return {{"cluster", place.cluster},
-            {"schema", std::to_string(sluice::kSchema)},
+            {"schema", std::to_string(current_plan().version)},
             {"accounting", place.has_accounting ? std::to_string(accounting::kSchema) : ""}};
 }
 
@@ -83,7 +83,7 @@ Result<void> copy_directory(const Place& place, BackupWriter& writer) {
         const auto meta = [&](const char* key) {
             return one_number(*state, "SELECT value FROM meta WHERE key = ?", {std::string(key)});
         };
-        TRY(check_schema(TRY(meta("schema")), sluice::kSchema, "the state"));
+        TRY(check_schema(TRY(meta("schema")), current_plan().version, "the state"));
         Facts facts = first_facts(place);
         facts["next_job_id"] = printed(TRY(meta("next_job_id")));
         facts["epoch"] = printed(TRY(meta("epoch")));
@@ -108,7 +108,7 @@ Result<void> copy_shared(const Place& place, BackupWriter& writer) {
     if (TRY(table_names(*database)).empty())
         return Error{ErrorCode::NotFound, "the database has no state of this cluster"};
     TRY(check_schema(TRY(one_number(*database, "SELECT value FROM meta WHERE key = 'schema'")),
-                     sluice::kSchema, "the state"));
+                     current_plan().version, "the state"));
     Facts facts = first_facts(place);
     TRY(database->query("SELECT next_job_id, epoch, last_fact FROM writer", {},
                         [&](const sql::RowView& row) -> Result<void> {

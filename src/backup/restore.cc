@@ -64,7 +64,7 @@ Result<void> check_fits(const Facts& facts, const Place& place) {
         return refused(fmt::format("the backup is of cluster {}, slurm.conf has ClusterName={}",
                                    text(facts, "cluster"), place.cluster));
     }
-    TRY(check_version(facts, "schema", sluice::kSchema));
+    TRY(check_version(facts, "schema", current_plan().version));
     const bool has_accounting = !text(facts, "accounting").empty();
     if (has_accounting) TRY(check_version(facts, "accounting", accounting::kSchema));
     if (has_accounting == place.has_accounting) return {};

@@ -14,6 +14,7 @@
 #include "os/socket.h"
 #include "protocol/convert.h"
 #include "protocol/frame.h"
+#include "protocol/spoken_versions.h"
 
 namespace sluice {
 namespace {
@@ -118,7 +119,7 @@ asio::awaitable<Result<Identity>> Worker::identify(const std::shared_ptr<Link>& 
                                                    wire::Welcome& welcome) {
     welcome.set_clock(to_unix(wall_clock()));
     const auto version = common_version(hello, host_.daemon());
-    welcome.set_version(version ? *version : kProtocolVersionMax);
+    welcome.set_version(version ? *version : spoken_versions().most);
     if (!version) co_return version.error();
     if (auto refusal = host_.turns_away(hello.channel())) co_return *std::move(refusal);
     host_.introduce(hello.channel(), welcome);

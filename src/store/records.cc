@@ -25,7 +25,7 @@ namespace {
 template <HasFields Value>
 std::string row_of(const Value& value) {
     std::string row;
-    field_codec::put(kSchemaNumber, kSchema, row);
+    field_codec::put(kSchemaNumber, schema_of_rows(), row);
     field_codec::put_fields(value, row);
     return row;
 }
@@ -35,11 +35,11 @@ Error bad_row(std::string why) {
 }
 
 Result<void> check_schema(std::uint32_t schema, std::string_view what) {
-    if (schema <= kSchema) return {};
+    if (schema <= schema_of_rows()) return {};
     return Error{ErrorCode::ProtocolVersion,
                  fmt::format("the record of {} was written by a newer version (schema {}, this one "
                              "knows {}): upgrade, or restore an older backup",
-                             what, schema, kSchema)};
+                             what, schema, schema_of_rows())};
 }
 
 Result<void> check_schema_of(std::string_view bytes, std::string_view what) {
@@ -70,7 +70,7 @@ std::string to_record(const Job& job, const NodeNames& names) {
 
 std::string to_record(const Fact& fact) {
     std::string row;
-    field_codec::put(kSchemaNumber, kSchema, row);
+    field_codec::put(kSchemaNumber, schema_of_rows(), row);
     return row + encode(fact);
 }
 

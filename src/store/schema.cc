@@ -122,7 +122,7 @@ Result<void> migrate(Database& database, const std::string& path, std::int64_t f
 
 }  // namespace
 
-SchemaPlan current_plan() {
+SchemaPlan released_plan() {
     return {.version = kSchema, .steps = kSteps};
 }
 

@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// A row keeps the version that it was written with.
+// The version of this release. A row keeps the version that it was written with.
 constexpr std::uint32_t kSchema = 6;
 
 // Tables that version 5 added.
@@ -38,7 +38,9 @@ struct SchemaPlan {
     std::int64_t version = kSchema;  // of this program
     std::span<const MigrationStep> steps;
 };
-SchemaPlan current_plan();
+SchemaPlan released_plan();
+SchemaPlan current_plan();       // current_plan.cc
+std::uint32_t schema_of_rows();  // that this program writes
 
 // A file of the program's version is left as it is. An older one for which there are steps is
 // migrated in one transaction, after a copy of it was made: sluice.db.v4. Others are refused, with

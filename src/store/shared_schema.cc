@@ -103,11 +103,6 @@ sql::Target accounting_target_of(const SharedState& where) {
             .schema = schema_name(where, "_accounting")};
 }
 
-// Versions before the one that added this kind of store cannot exist.
-SharedPlan current_shared_plan() {
-    return {};
-}
-
 Result<void> check_not_newer(std::int64_t version, const SharedPlan& plan) {
     if (version <= plan.version) return {};
     return Error{ErrorCode::ProtocolVersion,

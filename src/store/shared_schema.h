@@ -27,7 +27,7 @@ struct SharedPlan {
     std::int64_t version = kSchema;
     std::span<const SharedMigration> steps;
 };
-SharedPlan current_shared_plan();
+SharedPlan current_shared_plan();  // current_plan.cc
 
 // The error, of ErrorCode::ProtocolVersion, about a state that a newer program has migrated.
 Result<void> check_not_newer(std::int64_t version, const SharedPlan& plan);
