@@ -1,5 +1,7 @@
 """Rules of partitions about jobs that leave their GPUs idle, and about jobs that hang. NVML is a stand-in."""
 
+import re
+
 import pytest
 
 from cluster import wait_for
@@ -74,6 +76,30 @@ def test_a_job_that_leaves_its_gpus_idle_is_ended(gpu_cluster, action, state):  
         cluster.run("scancel", str(job))
         cluster.wait_end(job)
 
+
+
+def test_an_allocation_without_a_step_is_idle(gpu_cluster):  # noqa: F811
+    cluster = gpu_cluster()
+    rules(cluster, f"{WARN} GpuIdleGrace=0:01 GpuIdleAction=CANCEL")
+
+    def allocate(*options):
+        return re.search(r"Granted job allocation (\d+)", cluster.run("salloc", "--no-shell", "-wn1", *options).stderr)[1]
+
+    job, without = allocate("--gres=gpu:1"), allocate()
+    assert cluster.wait_end(job)["JobState"] == "CANCELLED"
+    assert cluster.state(without) == "RUNNING"
+    cluster.run("scancel", without)
+
+
+def test_jobs_of_an_exempt_qos_are_left_alone(gpu_cluster):  # noqa: F811
+    cluster = gpu_cluster(extra="QOS=long\n")
+    rules(cluster, f"{WARN} GpuIdleExemptQos=long")
+    exempt = hold(cluster, "exempt", "--gres=gpu:1", "--qos=long", "-wn1")
+    idle = hold(cluster, "idle", "--gres=gpu:1", "-wn1")
+    wait_for(lambda: shown(cluster, idle) == "IDLE", what="the flag")
+    assert shown(cluster, exempt) == "N/A" and "sluice: warning" not in cluster.output(exempt)
+    let_go(cluster, "exempt", exempt)
+    let_go(cluster, "idle", idle)
 
 
 @pytest.mark.parametrize("words", ["GpuIdlePercent=101", "GpuIdleAction=STOP", "GpuIdleWarn=soon"])

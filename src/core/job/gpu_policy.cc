@@ -125,26 +125,56 @@ void judge_hung(Cluster& cluster, Time now, const JobGpuLoad& sum, const Partiti
          effects);
 }
 
+void judge(Cluster& cluster, Time now, NodeIndex node, const JobGpuLoad& load, Effects& effects) {
+    const auto job = cluster.find_job(load.job);
+    const bool counts = job && job->run.restarts == load.restarts && is_live(*job) &&
+                        job->run.allocation->find(node) && load.gpus > 0;
+    if (!counts) return;
+    const std::vector<NodeShare>& shares = job->run.allocation->nodes;
+    const auto nodes = std::count_if(shares.begin(), shares.end(), has_gpus);
+    const auto sum = cluster.gpu_loads().add(node, load, static_cast<std::size_t>(nodes));
+    const Partition* partition = cluster.find_partition(job->partition);
+    if (!sum || !partition || is_exempt(cluster, *job, partition->config)) return;
+    // A suspended job cannot use them.
+    const bool runs = job->state == JobState::Running;
+    const std::uint32_t percent = runs ? sum->percent_sum / sum->gpus : 100;
+    if (runs) judge_hung(cluster, now, *sum, partition->config, effects);
+    judge_idle(cluster, now, job->id, percent, partition->config, effects);
+}
+
+std::uint32_t count_gpus(const NodeShare& share) {
+    std::size_t gpus = 0;
+    for (const NodeShare::Devices& devices : share.gres) {
+        if (devices.name == "gpu" || is_part_of_gpu(devices.name)) gpus += devices.indexes.size();
+    }
+    return static_cast<std::uint32_t>(gpus);
+}
+
+// A job without a process on the node does not use its GPUs there: an salloc without a step, a node
+// where a script starts none. slurmd does not know of such a job.
+std::vector<JobGpuLoad> loads_without_processes(const Cluster& cluster, NodeIndex node,
+                                                const GpuReport& report) {
+    std::vector<JobGpuLoad> loads;
+    for (const JobId id : cluster.node(node).jobs) {
+        const bool is_known = std::any_of(report.jobs.begin(), report.jobs.end(),
+                                          [id](const JobGpuLoad& load) { return load.job == id; });
+        const Job& job = cluster.job(id);
+        if (is_known || !is_live(job) || is_configuring(job)) continue;
+        const NodeShare* share = job.run.allocation->find(node);
+        const std::uint32_t gpus = share ? count_gpus(*share) : 0;
+        if (gpus > 0) loads.push_back({.job = id, .restarts = job.run.restarts, .gpus = gpus});
+    }
+    return loads;
+}
+
 }  // namespace
 
 void on_gpu_loads(Cluster& cluster, Time now, NodeIndex node, const GpuReport& report,
                   Effects& effects) {
-    for (const JobGpuLoad& load : report.jobs) {
-        const auto job = cluster.find_job(load.job);
-        const bool counts = job && job->run.restarts == load.restarts && is_live(*job) &&
-                            job->run.allocation->find(node) && load.gpus > 0;
-        if (!counts) continue;
-        const std::vector<NodeShare>& shares = job->run.allocation->nodes;
-        const auto nodes = std::count_if(shares.begin(), shares.end(), has_gpus);
-        const auto sum = cluster.gpu_loads().add(node, load, static_cast<std::size_t>(nodes));
-        const Partition* partition = cluster.find_partition(job->partition);
-        if (!sum || !partition || is_exempt(cluster, *job, partition->config)) continue;
-        // A suspended job cannot use them.
-        const bool runs = job->state == JobState::Running;
-        const std::uint32_t percent = runs ? sum->percent_sum / sum->gpus : 100;
-        if (runs) judge_hung(cluster, now, *sum, partition->config, effects);
-        judge_idle(cluster, now, job->id, percent, partition->config, effects);
-    }
+    for (const JobGpuLoad& load : report.jobs) judge(cluster, now, node, load, effects);
+    if (!report.has_health) return;  // the GPUs of the node are not sampled
+    for (const JobGpuLoad& load : loads_without_processes(cluster, node, report))
+        judge(cluster, now, node, load, effects);
 }
 
 }  // namespace sluice
