@@ -191,3 +191,11 @@ def test_many_steps_at_once_and_one_after_another(shared):
     _, output = shared.run_job("for i in $(seq 40); do srun -n1 -c1 --exact -Q echo $i & done; wait", "-w", "n1", "-n4",
                                timeout=120)
     assert sorted(map(int, output.split())) == list(range(1, 41))
+
+
+def test_a_launcher_has_all_cpus_of_the_job(shared):
+    """mpirun starts its daemons with --external-launcher, also where -c gives each task its own CPUs."""
+    for tasks, cpus in (("4", "1"), ("2", "2")):
+        step = "-n1 sh -c 'echo $SLURM_CPUS_ON_NODE'"
+        _, output = shared.run_job(f"srun --external-launcher {step}; srun {step}", "-N1", "-n", tasks, "-c", cpus)
+        assert output.split() == ["4", cpus]
