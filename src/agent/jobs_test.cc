@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "agent/launch_check.h"
+#include "agent/scratch_quota.h"
 #include "auth/sha256.h"
 #include "model/errors.h"
 #include "os/files.h"
@@ -333,6 +334,40 @@ TEST_F(JobsHere, AStepIsLaunchedByItsOwnerOrRootAlone) {
     EXPECT_EQ(refusal_, "");
 }
 
+// The connection comes from sattach directly: the controller has been asked by the user, not by us.
+TEST_F(JobsHere, AStepIsSeenByItsOwnerAndAdministratorsAlone) {
+    supervise_with("exec sleep 1000");
+    launch();
+    ASSERT_EQ(refusal_, "");
+    wire::AttachStep order;
+    order.set_job(12);
+    const auto attach_as = [&](uid_t user) {
+        std::optional<ErrorCode> refused;
+        jobs_->attach(order, {{UserId{user}, GroupId{getgid()}},
+                              Fd(dup(0)),
+                              [&](Fd, const Error& error) { refused = error.code; }});
+        return refused;
+    };
+    site_->slurm_user = getuid() + 2;
+    EXPECT_EQ(attach_as(getuid() + 1), ErrorCode::AccessDenied);
+    // It goes on to the supervisor, which does not listen here.
+    for (const uid_t user : {getuid(), uid_t{0}, getuid() + 2})
+        EXPECT_EQ(attach_as(user), ErrorCode::LaunchFailed);
+    std::optional<Error> answer;
+    wire::AskUsage question;
+    question.set_job(12);
+    question.set_all_steps(true);
+    jobs_->ask_usage(question, {UserId{getuid() + 1}, GroupId{getgid()}},
+                     [&](Result<wire::StepUsages> usages) {
+                         if (!usages) answer = usages.error();
+                     });
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->code, ErrorCode::AccessDenied);
+    for (const pid_t pid : jobs_->supervisors_of({JobId{12}, 0})) kill(pid, SIGKILL);
+    while (wait(nullptr) > 0) {
+    }
+}
+
 TEST_F(JobsHere, AStepHasNoMoreTasksThanTheControllerSigned) {
     supervise_with("exit 0");
     launch_as(getuid(), {0, 1});
@@ -474,6 +509,56 @@ TEST_F(JobsHere, AProgramForUnkillableStepsIsKilledInTheEnd) {
     hooks_.run_unkillable(*site_, {{JobId{12}, 0}, kBatchStep});
     while (!ended) loop_.run_once();
     EXPECT_TRUE(WIFSIGNALED(*ended) && WTERMSIG(*ended) == SIGKILL);
+}
+
+// Each time that is measured, not only the first time.
+TEST_F(JobsHere, AJobThatUsesTooMuchScratchSpaceIsEndedWheneverThatHappens) {
+    site_->config.prolog = "/bin/true";
+    site_->config.scratch_quota = 1;
+    SlowWork slow_work(loop_);
+    ScratchQuota quota(loop_, slow_work, *jobs_, std::chrono::milliseconds{1});
+    quota.replace_site(site_);
+    for (const std::uint32_t job : {12u, 13u}) {
+        jobs_->launch_batch(batch_launch(job));
+        const std::string big = scratch_path(site_->scratch, {JobId{job}, 0}) + "/big";
+        ASSERT_TRUE(write_file_atomically(big, std::string(2 << 20, 'x')));
+        while (reports_.empty()) loop_.run_once();
+        ASSERT_EQ(reports_.size(), 1u);
+        EXPECT_EQ(reports_[0].data().run().job(), job);
+        EXPECT_NE(reports_[0].data().problem().find("ScratchQuota is 1 MB"), std::string::npos);
+        reports_.clear();
+        ASSERT_EQ(unlink(big.c_str()), 0);  // an empty directory is removed at once
+    }
+    finish_hook();
+    finish_hook();
+}
+
+// Also where the one that fails is not the last one.
+TEST_F(JobsHere, AfterAProgramThatFailsNoOtherOneRuns) {
+    JobContainerLine& container = site_->container.emplace();
+    container.init_script = directory_ + "/init";
+    site_->config.prolog = directory_ + "/prolog";
+    const std::string ran = directory_ + "/ran";
+    const auto write = [&](const std::string& path, int code) {
+        const std::string script = fmt::format("#!/bin/sh\necho >>{}\nexit {}\n", ran, code);
+        ASSERT_TRUE(write_file_atomically(path, script, {.mode = 0755}));
+    };
+    write(container.init_script, 3);
+    write(site_->config.prolog, 0);
+    std::optional<int> ended;
+    hooks_.run(*site_, true, {.key = {JobId{12}}}, [&](int status) { ended = status; });
+    finish_hook();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(WEXITSTATUS(*ended), 3);
+    EXPECT_EQ(*read_file(ran), "\n");
+    write(container.init_script, 0);
+    ended.reset();
+    hooks_.run(*site_, true, {.key = {JobId{13}}}, [&](int status) { ended = status; });
+    finish_hook();
+    EXPECT_FALSE(ended);
+    finish_hook();
+    EXPECT_EQ(ended, 0);
+    EXPECT_EQ(*read_file(ran), "\n\n\n");
 }
 
 TEST(Hooks, WhatWasLearnedComesBack) {

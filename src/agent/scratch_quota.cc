@@ -12,7 +12,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::chrono::seconds kEvery{10};
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 
 struct Use {
@@ -52,7 +51,7 @@ void ScratchQuota::replace_site(std::shared_ptr<const Site> site) {
 
 void ScratchQuota::measure_later() {
     is_measuring_ = true;
-    loop_.after(kEvery, [this] { measure(); });
+    loop_.after(interval_, [this] { measure(); });
 }
 
 void ScratchQuota::measure() {

@@ -4,6 +4,7 @@
 // time, on a thread of its own. A job that uses too much is ended on this node.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "agent/jobs.h"
@@ -14,8 +15,9 @@ namespace sluice {
 
 class ScratchQuota {
 public:
-    ScratchQuota(EventLoop& loop, SlowWork& slow_work, Jobs& jobs)
-        : loop_(loop), slow_work_(slow_work), jobs_(jobs) {}
+    ScratchQuota(EventLoop& loop, SlowWork& slow_work, Jobs& jobs,
+                 std::chrono::milliseconds interval = std::chrono::seconds{10})
+        : loop_(loop), slow_work_(slow_work), jobs_(jobs), interval_(interval) {}
 
     void replace_site(std::shared_ptr<const Site> site);
 
@@ -26,6 +28,7 @@ private:
     EventLoop& loop_;
     SlowWork& slow_work_;
     Jobs& jobs_;
+    const std::chrono::milliseconds interval_;
     std::shared_ptr<const Site> site_;
     bool is_measuring_ = false;  // or waits for the next time
 };
