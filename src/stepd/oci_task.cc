@@ -61,11 +61,16 @@ int run_with_streams(const std::string& command, const std::vector<std::string>&
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Ends as the container does. A signal for this process alone is meant for the script in it.
-[[noreturn]] void end_with(pid_t container, bool passes_signals) {
+sigset_t all_signals() {
     sigset_t all;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, nullptr);
+    return all;
+}
+
+// Ends as the container does, with all signals blocked since before it was started. A signal for
+// this process alone is meant for the script in it.
+[[noreturn]] void end_with(pid_t container, bool passes_signals) {
+    const sigset_t all = all_signals();
     for (;;) {
         int status = 0;
         const pid_t ended = waitpid(-1, &status, WNOHANG);
@@ -258,6 +263,9 @@ Error OciTask::create_and_start(const OciFacts& facts,
     if (state.exit_code != 0 || !container)
         return container_refused(
             fmt::format("RunTimeQuery did not report the container: {}", state.output));
+    // A signal that comes when the script runs must not end this process instead.
+    const sigset_t all = all_signals();
+    sigprocmask(SIG_BLOCK, &all, nullptr);
     if (const int code = do_it(oci_.start()); code != 0) _exit(code);
     end_with(*container, order_.has_batch());
 }

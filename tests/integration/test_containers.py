@@ -163,6 +163,23 @@ def fake_runtime(cluster, body):
     return path
 
 
+def test_a_signal_while_the_runtime_still_starts_the_container_reaches_the_script(as_root, make_cluster):
+    cluster = make_cluster(nodes=1, start=False)
+    sent = cluster.dir / "work" / "sent"
+    slow = f"start {NAME}; while [ ! -e {sent} ]; do sleep 0.05; done"
+    (cluster.dir / "etc" / "oci.conf").write_text(oci_conf("runc", "create").replace(f"start {NAME}", slow))
+    cluster.start()
+    bundle = make_bundle(cluster, "nobody")
+    job = cluster.submit("trap 'echo caught; exit 5' USR1; echo up; while :; do sleep 0.1; done",
+                         f"--container={bundle}", user="nobody")
+    cluster.wait_file(f"slurm-{job}.out")
+    cluster.run("scancel", "-b", "-s", "USR1", job)
+    sent.touch()
+    assert cluster.wait_end(job)["ExitCode"] == "5:0"
+    assert cluster.output(job) == "up\ncaught\n"
+    wait_clean(cluster)
+
+
 def test_a_runtime_that_hangs_is_killed_and_its_container_deleted(as_root, make_cluster):
     cluster = make_cluster(start=False, nodes=1, extra="KillWait=1", files={"oci.conf": ""})
     runtime = fake_runtime(cluster, f"""
