@@ -16,6 +16,7 @@
 #include "os/error.h"
 #include "os/fd.h"
 #include "os/files.h"
+#include "os/mounts.h"
 
 namespace sluice {
 
@@ -62,9 +63,18 @@ Result<Fd> open_removed(int base) {
     return opened;
 }
 
+// What a job has mounted there, which outlives it: as root, or through fusermount.
+void detach_all(int base, const std::string& name, const std::string& base_path) {
+    if (geteuid() != 0) return;
+    if (Result<void> unmounted = detach_mounts(base, name); !unmounted) {
+        log_error("scratch: {}/{}: cannot unmount {}", base_path, name, unmounted.error().detail);
+    }
+}
+
 Result<void> empty_removed(const std::string& base) {
     const Fd opened = TRY(open_base(base));
     const Fd removed = TRY(open_removed(opened.get()));
+    detach_all(opened.get(), kRemoved, base);  // of jobs of an earlier slurmd
     return empty_directory(removed.get());
 }
 
@@ -72,6 +82,7 @@ Result<void> empty_removed(const std::string& base) {
 Result<bool> move_away(const std::string& base, const std::string& name) {
     const Fd opened = TRY(open_base(base));
     if (unlinkat(opened.get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
+    detach_all(opened.get(), name, base);
     const Fd removed = TRY(open_removed(opened.get()));
     const std::string place = fmt::format("{}.{}", name, make_place());
     if (renameat(opened.get(), name.c_str(), removed.get(), place.c_str()) != 0) {

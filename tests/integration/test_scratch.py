@@ -3,6 +3,7 @@
 import os
 import pwd
 import stat
+from pathlib import Path
 
 HOOK = """#!/bin/sh
 [ -d "$SCRATCH" ] && ls -A "$SCRATCH" > {dir}/work/{name}.$SLURMD_NODENAME && touch "$SCRATCH/{name}"
@@ -70,6 +71,19 @@ def test_it_belongs_to_the_user_alone_and_all_that_is_in_it_goes(as_root, cluste
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
     assert cluster.output(job) == "nobody 700\n"
     wait_removed(cluster)
+    assert (outside / "kept").read_text() == "text"
+
+
+def test_what_a_job_has_mounted_there_is_unmounted_and_kept(as_root, cluster):
+    """Also on the directory itself. An ordinary user can do it by FUSE."""
+    outside = cluster.dir / "work" / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("text")
+    record, _ = cluster.run_job(f"""cd $SCRATCH && mkdir -p a/point bound && mount -t tmpfs none a/point
+        echo > a/point/x; mount --bind {outside} bound && mount --bind $SCRATCH $SCRATCH""")
+    assert record["JobState"] == "COMPLETED"
+    wait_removed(cluster)
+    assert str(cluster.dir) not in Path("/proc/self/mounts").read_text()
     assert (outside / "kept").read_text() == "text"
 
 
