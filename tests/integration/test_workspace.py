@@ -42,9 +42,22 @@ def test_code_without_a_server_is_reached_by_ssh(cluster):
 
 
 def test_a_server_that_does_not_start_is_said(cluster):
-    env = with_program(cluster, "code-server", "exit 3")
-    failed = cluster.run("sluice", "code", env=env, check=False)
-    assert failed.returncode == 1 or "http" in failed.stdout
+    """With what it has said itself, and where its output is."""
+    env = with_program(cluster, "python3", "echo no python here >&2; kill -9 $SLURM_TASK_PID")
+    failed = cluster.run("sluice", "notebook", env=env, check=False)
+    log = cluster.dir / "work" / "home" / ".sluice" / "notebook-1.log"
+    assert failed.returncode == 1
+    assert failed.stderr.splitlines()[-1] == f"sluice: error: job 1 has ended: no python here; see {log}"
+
+
+def test_options_of_sbatch_that_submit_nothing(cluster):
+    env = with_program(cluster, "jupyter", "exec sleep 1000")
+    assert cluster.run("sluice", "notebook", "--help", env=env).stdout.startswith("Usage: sbatch")
+    test_only = cluster.run("sluice", "notebook", "--test-only", env=env)
+    assert "to start at" in test_only.stderr and test_only.stdout == ""
+    refused = cluster.run("sluice", "notebook", "--gpus=9", env=env, check=False)
+    assert refused.returncode == 1 and "Batch job submission failed" in refused.stderr
+    assert cluster.run("squeue", "-h").stdout == ""
 
 
 def test_sbash_gives_a_shell_with_a_gpu(make_cluster):

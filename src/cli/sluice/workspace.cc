@@ -101,16 +101,40 @@ Result<std::optional<Found>> find_job(Workspace kind, Client& client) {
     return std::optional<Found>{};
 }
 
-int submit(Workspace kind, const Invocation& invocation, const std::vector<std::string>& words,
-           const std::string& folder, Client& client, Streams& streams) {
+std::string log_of(Workspace kind, const std::string& folder, std::string_view job) {
+    return fmt::format("{}/{}-{}.log", folder, name_of(kind), job);
+}
+
+// The number of the job, or none: sbatch has refused it, or was asked for something else, such as
+// --test-only, and has said so.
+std::optional<std::int64_t> submit(Workspace kind, const Invocation& invocation,
+                                   const std::vector<std::string>& words, const std::string& folder,
+                                   Client& client, Streams& streams, int& code) {
     Invocation sbatch = invocation;
     sbatch.tool = "sbatch";
     sbatch.args = {"--parsable", "--job-name=sluice-" + name_of(kind),
-                   fmt::format("--output={}/{}-%j.log", folder, name_of(kind))};
+                   "--output=" + log_of(kind, folder, "%j")};
     sbatch.args.insert(sbatch.args.end(), words.begin(), words.end());
     sbatch.args.insert(sbatch.args.end(), {"--wrap", script_of(kind)});
     KeptOutput kept(streams);
-    return run_sbatch(sbatch, client, kept);
+    code = run_sbatch(sbatch, client, kept);
+    const std::optional<std::uint64_t> job = to_number(trim(kept.said));
+    if (code != 0 || !job) {
+        streams.out(kept.said);
+        return std::nullopt;
+    }
+    return static_cast<std::int64_t>(*job);
+}
+
+// With the last line of its output: that is where the server says what is wrong.
+Error job_has_ended(Workspace kind, const std::string& folder, std::int64_t job) {
+    const std::string log = log_of(kind, folder, fmt::format("{}", job));
+    const Result<std::string> text = read_file(log);
+    const std::string_view whole = text ? trim(*text) : "";
+    const std::size_t line = whole.rfind('\n');
+    const std::string_view last = line == whole.npos ? whole : whole.substr(line + 1);
+    return Error{ErrorCode::BadArgument, fmt::format("job {} has ended{}{}; see {}", job,
+                                                     last.empty() ? "" : ": ", last, log)};
 }
 
 int stop(std::int64_t job, const Invocation& invocation, Client& client, Streams& streams) {
@@ -125,13 +149,12 @@ int stop(std::int64_t job, const Invocation& invocation, Client& client, Streams
 }
 
 // The address that the job has written, once it runs; an error if the job is gone.
-Result<std::string> wait_for_address(Workspace kind, const std::string& folder, Client& client,
-                                     Streams& streams) {
+Result<std::string> wait_for_address(Workspace kind, const std::string& folder, std::int64_t job,
+                                     Client& client, Streams& streams) {
     bool is_told = false;
     for (int looks = 0; looks < kStartMost;) {
         const std::optional<Found> found = TRY(find_job(kind, client));
-        const std::string log = fmt::format("{}/{}-*.log", folder, name_of(kind));
-        if (!found) return Error{ErrorCode::BadArgument, "the job has ended; see " + log};
+        if (!found) return job_has_ended(kind, folder, job);
         if (found->runs) {
             const Result<std::string> address =
                 read_file(fmt::format("{}/{}.{}", folder, name_of(kind), found->job));
@@ -184,11 +207,15 @@ int run_workspace(Workspace kind, const Invocation& invocation,
     }
     if (const Result<void> made = make_directories(folder, 0700); !made)
         return fail(made.error().detail);
-    if (!*found) {
-        const int code = submit(kind, invocation, words, folder, client, streams);
-        if (code != 0) return code;
+    std::optional<std::int64_t> job;
+    if (*found) {
+        job = (*found)->job;
+    } else {
+        int code = 0;
+        job = submit(kind, invocation, words, folder, client, streams, code);
+        if (!job) return code;
     }
-    const Result<std::string> address = wait_for_address(kind, folder, client, streams);
+    const Result<std::string> address = wait_for_address(kind, folder, *job, client, streams);
     if (!address) return fail(address.error().detail);
     streams.out(how_to_reach(kind, *address, host_name(), user ? user->name : ""));
     return 0;
