@@ -327,8 +327,10 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
     set_position(environment, ids[static_cast<int>(local)], static_cast<std::uint32_t>(local),
                  launch.node_rank(), fmt::format("{}", fmt::join(ids.begin(), ids.end(), ",")));
 
-    // Compat: SLURM_STEP_GPUS is what the task sees, not all that the step has.
-    set_gpu_variables(environment, order, gpus, "SLURM_STEP_GPUS");
+    // Compat: SLURM_STEP_GPUS is what the task sees, not all that the step has. The shell of salloc
+    // stands for the job, as a batch script does.
+    set_gpu_variables(environment, order, gpus,
+                      launch.spec().interactive() ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS");
     set_container(environment, launch.spec().container(), launch.spec().container_setup());
     set_launchers(environment);
     environment.set_default("TMPDIR", "/tmp");

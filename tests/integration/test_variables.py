@@ -54,7 +54,7 @@ OPTIONS = [
 
 @pytest.fixture(scope="module")
 def accounted():
-    cluster = Cluster(nodes=3, cpus=2, dbd="", extra=f"GresTypes=gpu,shard\n{AFFINITY}\n", node_extra={
+    cluster = Cluster(nodes=3, cpus=2, dbd="", extra=f"GresTypes=gpu,shard\nLaunchParameters=use_interactive_step\n{AFFINITY}\n", node_extra={
         name: "Gres=gpu:a40:2,shard:8 Sockets=2 CoresPerSocket=1 ThreadsPerCore=1" for name in ("n1", "n2", "n3")})
     for number in (0, 1):
         cluster.make_device(cluster.dir / "dev" / f"gpu{number}")
@@ -129,3 +129,9 @@ def test_a_job_that_a_job_submits_does_not_inherit_its_dependency(accounted):
     job = accounted.submit("sbatch --parsable --wait -o inner.out --wrap 'echo [$SLURM_JOB_DEPENDENCY]'", "-dafterany:1", "-n1")
     accounted.wait_end(job)
     assert accounted.wait_file("inner.out") == "[]\n"
+
+
+def test_the_shell_of_salloc_on_a_node_has_the_gpus_of_the_job(accounted):
+    text = "echo job=$SLURM_JOB_GPUS step=$SLURM_STEP_GPUS cuda=$CUDA_VISIBLE_DEVICES\nsrun sh -c 'echo step=$SLURM_STEP_GPUS' </dev/null\n"
+    done = accounted.run("salloc", "--gres=gpu:1", input=text)
+    assert "job=0 step= cuda=0" in done.stdout and "step=0" in done.stdout
