@@ -22,6 +22,7 @@
 #include "stepd/pmi.h"
 #include "stepd/recent_output.h"
 #include "stepd/task_hooks.h"
+#include "stepd/terminal_end.h"
 #include "stepd/work.h"
 #include "stepd/x11.h"
 
@@ -59,6 +60,8 @@ private:
         bool told = false;    // srun knows
         wire::ExitStatus exit;
         std::unique_ptr<Stream> in, out, err;
+        bool in_line = false;  // its terminal has got a part of a line
+        std::unique_ptr<TerminalEnd> terminal_end;
         bool output_open() const { return (out && !out->closed()) || (err && !err->closed()); }
     };
     struct Ends {  // what the new process gets

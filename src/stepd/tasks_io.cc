@@ -175,8 +175,9 @@ void TaskWork::feed(const wire::StreamData& data) {
         if (!in || in->closed()) continue;
         if (!data.data().empty()) {
             in->send(data.data());
+            task->in_line = data.data().back() != '\n';
         } else if (spec_.pty()) {
-            in->send("\x04");  // what a terminal makes of the end of input
+            task->terminal_end = std::make_unique<TerminalEnd>(loop_, *in, task->in_line);
         } else {
             in->close_after_drain();
         }

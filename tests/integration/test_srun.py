@@ -324,6 +324,17 @@ def test_a_terminal_of_its_own(shared):
     os.close(ours)
 
 
+@pytest.mark.parametrize("words, text, expected", [
+    (["bash"], "echo a $((20+2))\n", "a 22"),  # it changes the mode of the terminal before it reads
+    (["bash"], "echo a $((20+2))\necho b $((20+3))\n", "b 23"),
+    (["bash"], "", ""),
+    (["sh", "-c", "cat; echo ended"], "no newline", "ended"),
+])
+def test_a_terminal_whose_input_is_no_terminal_ends_with_it(shared, words, text, expected):
+    done = shared.run("srun", "--pty", *words, input=text)
+    assert done.returncode == 0 and expected in done.stdout
+
+
 def test_scancel_of_a_step_leaves_the_job(shared):
     job = shared.submit("srun sleep 1000; echo after")
     shared.wait_for(lambda: f"{job}.0" in shared.run("squeue", "-h", "-s", "-o", "%i").stdout,
