@@ -126,7 +126,8 @@ def without_password(where):
 
 def test_a_connection_string_that_libpq_does_not_know_is_refused(make_cluster):
     cluster = make_cluster(start=False)
-    point_at(cluster, "postgresql://sluice:geheim@127.0.0.1/sluice?nosuchoption=1")
+    cluster.checked = False
+    point_at(cluster, "postgresql://sluice:secret@127.0.0.1/sluice?nosuchoption=1")
     refused = cluster.run("timeout", "30", "slurmctld", "-D", check=False)
     assert refused.returncode == 1
     assert ('fatal: StateSaveLocation=postgresql://sluice:***@127.0.0.1/sluice?nosuchoption=1: invalid URI query parameter: '
