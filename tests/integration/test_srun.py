@@ -294,6 +294,13 @@ def test_output_that_nobody_reads_is_dropped(shared):
         assert "Killed" not in result.stderr and "CANCELLED" not in result.stderr
 
 
+def test_messages_that_nobody_reads_leave_no_step_behind(shared):
+    """A pipe that is closed before the step is launched: the next step starts at once."""
+    body = "for i in 1 2 3; do srun -v true 2>&1 | head -1; done; srun -I echo next"
+    _, output = shared.run_job(body, "-w", "n1", "-n1")
+    assert output.splitlines() == ["srun: defined options"] * 3 + ["next"]
+
+
 def test_a_step_waits_for_the_one_before(shared):
     _, output = shared.run_job("srun -n1 -c1 --exact sh -c 'sleep 0.3; echo one' & sleep 0.1\n"
                                "srun -n1 -c1 --exact echo two; wait", "-n1")

@@ -46,7 +46,6 @@ StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& s
               streams) {}
 
 int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
-    signal(SIGPIPE, SIG_IGN);  // Compat: without a reader, output is dropped and tasks continue
     loop_.on_signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT},
         [this](int number) {

@@ -1,5 +1,6 @@
 #include "cli/srun/srun.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -199,6 +200,9 @@ public:
           streams_(streams) {}
 
     int run() {
+        // Compat: without a reader, output is dropped and tasks continue. A signal between the
+        // creation of a step and its launch would leave its resources in use for a minute.
+        signal(SIGPIPE, SIG_IGN);
         Result<const Config*> config = client_.config();
         if (!config) {
             print_fatal(streams_, invocation_, config.error().detail);
