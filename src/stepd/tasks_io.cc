@@ -50,7 +50,8 @@ Result<TaskWork::Ends> TaskWork::open_ends(Task& task, std::size_t local) {
     }
     TRY(open_input(task, ends));
     TRY(open_output(task, 1, ends));
-    if (spec_.std_err() == spec_.std_out() && !spec_.std_out().empty()) {
+    const bool names_task = to_number(spec_.std_out()).has_value();
+    if (spec_.std_err() == spec_.std_out() && !spec_.std_out().empty() && !names_task) {
         ends.files.err_is_out = true;
     } else {
         TRY(open_output(task, 2, ends));
@@ -83,11 +84,12 @@ Result<void> TaskWork::open_output(Task& task, int stream, Ends& ends) {
     // Compat: --output alone takes the errors too.
     const std::string& demand = stream == 2 && own.empty() ? spec_.std_out() : own;
     Fd& end = stream == 1 ? ends.out : ends.err;
-    if (demand == "none") {
+    const std::optional<std::uint64_t> only = to_number(demand);
+    if (demand == "none" || (only && *only != task.id)) {
         end.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));
         return {};
     }
-    if (demand.empty()) {
+    if (demand.empty() || only) {
         int pair[2];
         if (pipe2(pair, O_CLOEXEC) != 0) return os_error("pipe");
         (stream == 1 ? task.out : task.err) =

@@ -79,6 +79,24 @@ def test_where_input_goes(shared, option, expected):
     assert dict(line.split("=") for line in result.stdout.split()) == expected
 
 
+def test_output_of_one_task(shared):
+    """A number is that of a task; the output of the others is dropped. One that no task has is a file."""
+    write = ["sh", "-c", "echo out $SLURM_PROCID; echo err $SLURM_PROCID >&2"]
+    for options, out, err in [(["-o1"], "out 1\n", "err 1\n"), (["-e1"], "out 0\nout 1\nout 2\n", "err 1\n"),
+                              (["-o2", "-e", "2"], "out 2\n", "err 2\n"), (["-o0", "-e", "1"], "out 0\n", "err 1\n")]:
+        done = shared.run("srun", "-N2", "-n3", *options, *write)
+        assert "".join(sorted(done.stdout.splitlines(True))) == out and done.stderr == err, options
+    shared.run("srun", "-n3", "-o", "3", *write)
+    assert len((shared.dir / "work" / "3").read_text().splitlines()) == 6
+
+
+def test_missing_directories_of_output_are_made(shared):
+    for pattern in ("made/%j/all.out", "made/%j/%t.out"):
+        shared.run("srun", "-n1", "-o", pattern, "echo", pattern)
+    found = sorted((shared.dir / "work" / "made").glob("*/*.out"))
+    assert [path.read_text() for path in found] == ["made/%j/all.out\n", "made/%j/%t.out\n"]
+
+
 def test_patterns_of_nodes_and_tasks(shared):
     work = shared.dir / "work"
     shared.run("srun", "-N2", "-n4", "--ntasks-per-node=2", "-w", "n[1-2]", "-o", "out-%N-%n-%2t-%s", "-e", "err-%t", "sh", "-c",

@@ -36,7 +36,15 @@ std::string local_path(const std::string& pattern, const wire::StepCreated& step
     return absolute_path(expand_filename(pattern, context), directory);
 }
 
+// Compat: a number that no task has is the name of a file.
+bool is_task(const std::string& text, const wire::StepCreated& step) {
+    const std::optional<std::uint64_t> task = to_number(text);
+    return task && *task < task_count(step);
+}
+
+// Compat: directories that are missing are made, as nodes do it for files of tasks.
 Result<Fd> open_local(std::string_view stream, const std::string& path, int flags) {
+    if (flags & O_CREAT) static_cast<void>(make_directories(directory_of(path), 0777));
     Fd file(open(path.c_str(), flags | O_CLOEXEC, 0666));
     if (!file) {
         return Error{ErrorCode::SystemError,
@@ -61,9 +69,8 @@ Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCre
     StepFiles files;
     std::string in = normalized(request.std_in), out = normalized(request.std_out);
     std::string err = normalized(request.std_err);
-    // Compat: a number that no task has is the name of a file.
-    if (std::optional<std::uint64_t> task = to_number(in); task && *task < task_count(step)) {
-        files.input_task = static_cast<std::uint32_t>(*task);
+    if (is_task(in, step)) {
+        files.input_task = static_cast<std::uint32_t>(*to_number(in));
         spec.set_std_in(in);
     } else if (in == "none" || is_per_place(in)) {
         files.reads_input = false;
@@ -71,12 +78,12 @@ Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCre
     } else if (!in.empty()) {
         files.in = TRY(open_local("stdin", local_path(in, step, spec.work_dir()), O_RDONLY));
     }
-    if (out == "none" || is_per_place(out)) {
+    if (out == "none" || is_per_place(out) || is_task(out, step)) {
         spec.set_std_out(out);
     } else if (!out.empty()) {
         files.out = TRY(open_local("stdout", local_path(out, step, spec.work_dir()), how));
     }
-    if (err == "none" || is_per_place(err)) {
+    if (err == "none" || is_per_place(err) || is_task(err, step)) {
         spec.set_std_err(err);
     } else if (!err.empty() && err != out) {
         files.err = TRY(open_local("stderr", local_path(err, step, spec.work_dir()), how));
