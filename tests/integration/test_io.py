@@ -187,6 +187,13 @@ def test_the_size_of_the_window_and_the_terminal_afterwards(shared):
     assert termios.tcgetattr(theirs)[3] != before[3]  # raw
     set_size(ours, 40, 120)  # the kernel sends SIGWINCH to srun
     read_until(ours, b"40 120")
+    step.send_signal(signal.SIGSTOP)
+    shared.wait_for(lambda: process_state(step.pid) in "TZ", what="srun to stop")
+    termios.tcsetattr(theirs, termios.TCSANOW, before)  # as a shell does with a stopped job
+    set_size(ours, 50, 130)
+    step.send_signal(signal.SIGCONT)
+    read_until(ours, b"50 130")
+    assert termios.tcgetattr(theirs)[3] != before[3]
     step.send_signal(signal.SIGTERM)
     read_until(ours, b"forcing job termination")
     step.wait(timeout=60)

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/srun/step_request.h"
-#include "cli/srun/terminal.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "protocol/convert.h"
@@ -57,8 +56,7 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     if (files.err) output_.use_file(2, std::move(files.err));
     if (files.err_is_out) output_.share_output_file();
     input_task_ = files.input_task;
-    std::optional<RawTerminal> terminal;
-    if (options_.pty) terminal.emplace();
+    if (options_.pty) terminal_.emplace();
     StepLaunch launch = launch_messages(step_, spec, options_.request.shape.nodelist);
     if (files.program) name_nodes(launch, *files.program);
     if (!spec.mpi().empty()) {
@@ -71,7 +69,7 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     Result<void> connected = offer_display(launch);
     if (connected) connected = connect(launch);
     if (!connected) {
-        terminal.reset();
+        terminal_.reset();
         fail_launch(nullptr, connected.error());
         return exit_code_for_error(invocation_);
     }
@@ -80,7 +78,7 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
                                             [this](std::string_view data) { on_input(data); });
     }
     loop_.run();
-    terminal.reset();
+    terminal_.reset();
     output_.finish();
     streams_.flush();
     return abort_code_.value_or(std::max(tasks_.exit_code(), least_exit_code_));
@@ -336,18 +334,26 @@ void StepLauncher::signal_tasks(int number, bool task_failed) {
 
 void StepLauncher::on_signal(int number) {
     if (number == SIGINT) return on_interrupt();
-    if (number == SIGWINCH) {
-        wire::StepInput input;
-        *input.mutable_window() = window_size();
-        if (options_.pty) send_to_all(input);
-        return;
-    }
-    if (number == SIGCONT) return inform("got SIGCONT");
+    if (number == SIGWINCH) return send_window();
+    if (number == SIGCONT) return on_continued();
     if (number == SIGUSR1 || number == SIGUSR2 || number == SIGALRM) return signal_tasks(number);
     if (aborting_) return loop_.stop();
     aborting_ = true;
     inform("forcing job termination");
     terminate();
+}
+
+void StepLauncher::send_window() {
+    if (!options_.pty) return;
+    wire::StepInput input;
+    *input.mutable_window() = window_size();
+    send_to_all(input);
+}
+
+void StepLauncher::on_continued() {
+    if (terminal_) terminal_->restore_raw();
+    send_window();
+    inform("got SIGCONT");
 }
 
 void StepLauncher::on_interrupt() {

@@ -18,6 +18,7 @@
 #include "cli/srun/step_exchange.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
+#include "cli/srun/terminal.h"
 #include "cli/srun/x11_carrier.h"
 #include "os/event_loop.h"
 #include "surface/job_options.h"
@@ -79,6 +80,8 @@ private:
     void tell_more(const std::string& text);
     void print_states();
     void pace_input();
+    void send_window();
+    void on_continued();
 
     const JobOptions& options_;
     const wire::StepCreated& step_;
@@ -94,6 +97,7 @@ private:
     TaskOutput output_;
     std::unique_ptr<InputPump> pump_;
     std::optional<std::uint32_t> input_task_;
+    std::optional<RawTerminal> terminal_;  // --pty
     std::optional<std::chrono::steady_clock::time_point> last_interrupt_;
     bool aborting_ = false;  // by us
     bool abort_said_ = false;

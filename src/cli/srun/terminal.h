@@ -18,8 +18,13 @@ public:
     ~RawTerminal();
     RawTerminal(const RawTerminal&) = delete;
     RawTerminal& operator=(const RawTerminal&) = delete;
+    // When srun continues after it was stopped: the shell has set the terminal for itself
+    // meanwhile.
+    void restore_raw() const;
 
 private:
+    void make_raw() const;
+
     std::optional<termios> saved_;
 };
 
