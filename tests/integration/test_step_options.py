@@ -1,5 +1,8 @@
 """Options of steps: ports that are kept for them, the frequency of their CPUs."""
 
+import os
+import signal
+
 import pytest
 
 
@@ -88,3 +91,19 @@ def test_cyclic_overcommit_is_as_in_slurm(make_cluster):
                                 "uniq -c; done", "-N2", "-n9", "-m", "plane=8")
     counts = [int(line.split()[0]) for line in output.splitlines()]
     assert counts == [9, 3, 10, 3, 10, 4]
+
+
+@pytest.mark.parametrize("option,goes_on", [("--no-kill=off", False), ("--no-kill", True)])
+def test_a_lost_node_ends_the_step_unless_it_shall_go_on(shared, option, goes_on):
+    """The supervisor of one node is killed, and with it its task."""
+    file = shared.dir / "work" / "go"
+    body = "echo $SLURMD_NODENAME $PPID; until [ -e go ]; do sleep 0.1; done; echo over"
+    step = shared.popen("srun", option, "-w", "n1,n2", "-N2", "-n2", "sh", "-c", body)
+    supervisors = dict(step.stdout.readline().split() for _ in range(2))
+    os.kill(int(supervisors["n2"]), signal.SIGKILL)
+    assert step.stderr.readline() == "srun: error: n2: connection to the step lost\n"
+    if goes_on:
+        file.touch()
+    out, _ = step.communicate(timeout=60)
+    file.unlink(missing_ok=True)
+    assert out == ("over\n" if goes_on else "") and step.returncode != 0

@@ -219,8 +219,9 @@ def test_a_lost_supervisor_below_a_relay_is_reported_by_name(tree):
                   if line.startswith("slurmstepd: [") and parent_of(pid) == tree.daemons["n3"].pid)
     os.kill(victim, signal.SIGKILL)
     assert srun.stderr.readline() == "srun: error: n3: connection to the step lost\n"
-    srun.send_signal(signal.SIGTERM)
+    assert srun.stderr.readline().startswith("srun: Terminating StepId=")
     srun.communicate(timeout=60)
+    assert srun.returncode != 0
     nothing_is_left(tree)
 
 

@@ -274,8 +274,11 @@ void StepLauncher::on_lost(const std::vector<std::uint32_t>& ranks) {
                     fmt::format("{}: connection to the step lost", Hostlist(names).to_string()));
     least_exit_code_ = 1;
     for (std::uint32_t rank : ranks) finish(*nodes_[rank]);
-    // The tasks of other nodes wait for those that are lost.
-    if (exchange_ && !tasks_.all_exited()) terminate(true);
+    // The tasks of other nodes may wait for those that are lost.
+    const bool ends_step = exchange_ || options_.request.kill_on_node_fail;
+    if (!ends_step || terminating_ || unfinished_ == 0) return;
+    inform(fmt::format("Terminating StepId={}", step_id_));
+    terminate(true);
 }
 
 void StepLauncher::finish(Node& node) {
