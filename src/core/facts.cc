@@ -208,14 +208,16 @@ AccountedStep fact_of_extern(const Cluster& cluster, const Step& step, JobId id,
     return fact;
 }
 
-// Compat: a script that the controller ended is a cancelled step, whatever the job's state.
-ShownState batch_state(ShownState job) {
+// Compat: a script that the controller ended is a cancelled step, whatever the job's state. One
+// that is requeued may have failed by itself: RequeueExit, or the signal before a preemption.
+ShownState batch_state(ShownState job, const ExitStatus& exit) {
     switch (job) {
         case ShownState::Timeout:
         case ShownState::Deadline:
+            return ShownState::Cancelled;
         case ShownState::Preempted:
         case ShownState::Requeued:
-            return ShownState::Cancelled;
+            return exit.signal == 0 && exit.code != 0 ? ShownState::Failed : ShownState::Cancelled;
         case ShownState::Suspended:
             return ShownState::Running;
         default:
@@ -234,7 +236,7 @@ std::optional<AccountedStep> batch_step(const Cluster& cluster, const Job& job, 
     fact.name = "batch";
     fact.container = job.details->text(&JobDetails::container);
     fact.user = job.user;
-    fact.state = batch_state(state);
+    fact.state = batch_state(state, run.exit);
     fact.exit = run.exit;
     fact.start = *run.start_time;
     fact.end = run.end_time;

@@ -140,6 +140,8 @@ def test_requeue_exit(make_cluster):
     cluster = make_cluster(extra="RequeueExit=7\nRequeueExitHold=8\nSchedulerParameters=requeue_delay=0")
     record, _ = cluster.run_job('[ -n "$SLURM_RESTART_COUNT" ] || exit 7')
     assert (record["JobState"], record["Restarts"]) == ("COMPLETED", "1")
+    rows = ("sacct", "-D", "-n", "-P", "-j", f"{record['JobId']}.batch", "-o", "state,exitcode")
+    cluster.wait_for(lambda: cluster.run(*rows).stdout == "FAILED|7:0\nCOMPLETED|0:0\n", what="both runs of the script")
     assert cluster.run_job("exit 7", "--no-requeue")[0]["JobState"] == "FAILED"
     held = cluster.submit("exit 8")
     record = cluster.wait_for(lambda: cluster.job(held).get("Restarts") == "1" and cluster.job(held))
