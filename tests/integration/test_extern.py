@@ -293,6 +293,12 @@ def test_listpids_shows_the_processes_of_steps_on_a_node(contained):
     contained.wait_end(job)
 
 
+def test_listpids_in_a_job_is_about_its_own_node(contained):
+    _, output = contained.run_job("scontrol listpids $SLURM_JOB_ID.batch; echo $$", "-w", "n2")
+    lines = output.splitlines()
+    assert lines[-1] in {line.split()[0] for line in lines[1:-1]}
+
+
 def test_listpids_finds_the_node_of_its_host(make_cluster):
     cluster = make_cluster(nodes=1, node_extra=f"NodeHostname={socket.gethostname().split('.')[0]}")
     job = cluster.submit(f"echo $$ > pid; {HOLD}")

@@ -17,7 +17,8 @@ namespace sluice {
 
 namespace {
 
-// The node of that name; without one, the node that this host is.
+// The node of that name; without one, the node of the job that this is called in, or else the node
+// that this host is.
 Result<wire::NodeAddress> find_node_here(Session& session, const std::string* name) {
     const Table table = TRY(fetch_table(
         session.client, TableKind::Nodes,
@@ -25,10 +26,12 @@ Result<wire::NodeAddress> find_node_here(Session& session, const std::string* na
          static_cast<ColumnId>(NodeColumn::Address), static_cast<ColumnId>(NodeColumn::Port)},
         {.include_hidden = true}));
     const std::string host = host_name();
+    const auto own = session.invocation.environment.find("SLURMD_NODENAME");
     for (std::size_t i = 0; i < table.rows(); ++i) {
         const std::string_view each = table.text(i, NodeColumn::Name);
-        const bool is_meant =
-            name ? each == *name : each == host || table.text(i, NodeColumn::Hostname) == host;
+        const bool is_meant = name  ? each == *name
+                              : own ? each == *own
+                                    : each == host || table.text(i, NodeColumn::Hostname) == host;
         if (!is_meant) continue;
         wire::NodeAddress address;
         address.set_name(std::string(each));
