@@ -237,6 +237,7 @@ Result<void> validate_step_request(const wire::CreateStep& message) {
     TRY(validate_number("cpus-per-task", message.cpus_per_task(), sizes::kCount));
     TRY(validate_number("ntasks-per-core", message.ntasks_per_core(), sizes::kCount));
     TRY(validate_number("ntasks-per-socket", message.ntasks_per_socket(), sizes::kCount));
+    TRY(validate_number("threads-per-core", message.threads_per_core(), sizes::kCount));
     for (const std::uint64_t memory : {message.mem_per_node(), message.mem_per_cpu()}) {
         if (memory > sizes::kAmount)
             return invalid_value("mem", std::to_string(memory), "too much");
@@ -270,6 +271,7 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .ntasks_per_core = optional_of(message.has_ntasks_per_core(), message.ntasks_per_core()),
         .ntasks_per_socket =
             optional_of(message.has_ntasks_per_socket(), message.ntasks_per_socket()),
+        .threads_per_core = optional_of(message.has_threads_per_core(), message.threads_per_core()),
         .container = message.container(),
         .key = message.idempotency_key()};
     demand.gres_per_node = TRY(from_wire(message.gres_per_node()));

@@ -144,7 +144,8 @@ struct StepDemand {
     std::string node_sizes;  // "1,5,9": the allowed counts from nodes_min to nodes_max
     std::optional<std::uint32_t> resv_ports = {};  // 0: as many as a node has tasks
     std::optional<std::uint32_t> ntasks_per_core = {}, ntasks_per_socket = {};
-    std::string container = {};  // as Step has it
+    std::optional<std::uint32_t> threads_per_core = {};  // at most so many of each core are used
+    std::string container = {};                          // as Step has it
     std::string container_id = {};
     std::string key = {};  // a repeated request with the same key gets the same step; empty: none
 };

@@ -178,7 +178,7 @@ constexpr JobOption kJobOptions[] = {
     {"ntasks-per-core",     0,   "n",                kAllTools,   "NTASKS_PER_CORE",  kSrun,       number<&Shape::ntasks_per_core>,     Affinity,   "tasks on each core at most"},
     {"ntasks-per-socket",   0,   "n",                kAllTools,   "NTASKS_PER_SOCKET", kSrun,      number<&Shape::ntasks_per_socket>,   Affinity,   "tasks on each socket at most"},
     {"sockets-per-node",    0,   "S",                kAllTools,   nullptr,            0,           number<&Shape::sockets_per_node>,    Affinity,   "least number of sockets per node"},
-    {"threads-per-core",    0,   "T",                kAllTools,   "THREADS_PER_CORE", kAllTools,   set_threads_per_core,                Affinity,   "least number of threads per core; 1: use one of each"},
+    {"threads-per-core",    0,   "T",                kAllTools,   "THREADS_PER_CORE", kAllTools,   set_threads_per_core,                Affinity,   "threads per core: least of the nodes, most of a step"},
 
     {"cpus-per-gpu",        0,   "n",                kAllTools,   "CPUS_PER_GPU",     kAllTools,   number<&Shape::cpus_per_gpu>,        Gpu,        "CPUs per GPU"},
     {"gpus",                'G', "n",                kAllTools,   "GPUS",             kAllTools,   set_gpus,                            Gpu,        "GPUs of the whole job"},

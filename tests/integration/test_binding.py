@@ -176,6 +176,22 @@ def test_threads_of_a_core(make_cluster):
     assert allowed(cluster, "-n1") == ["0-1"]
 
 
+def test_threads_per_core(make_cluster):
+    """Of a job, of its steps, and of a step alone. The cores are those of another machine's shape."""
+    cluster = pretend(make_cluster(nodes=1, cpus=2, node_extra="ThreadsPerCore=2", extra=AFFINITY, start=False),
+                      "pack:1 core:1 pu:2")
+    assert allowed(cluster, "-n1", "--threads-per-core=1") == ["0"]
+    assert allowed(cluster, "-n2", "--threads-per-core=2") == ["0", "1"]
+    body = f"""srun -l {ALLOWED}
+srun -l -n1 --threads-per-core=1 {ALLOWED}
+srun -n2 --threads-per-core=1 true"""
+    lines = cluster.run_job(body, "-n2")[1].splitlines()
+    assert sorted(lines[:2]) == ["0: Cpus_allowed_list:\t0", "1: Cpus_allowed_list:\t1"]
+    assert lines[2] == "0: Cpus_allowed_list:\t0"
+    assert lines[3].endswith("More processors requested than permitted")
+    assert cluster.run_job(f"srun -l {ALLOWED}", "-n1", "--threads-per-core=1")[1] == "0: Cpus_allowed_list:\t0\n"
+
+
 def test_numa_domains(make_cluster):
     cluster = pretend(make_cluster(nodes=1, cpus=2, extra=AFFINITY, start=False), "numa:2 core:1 pu:1")
     assert allowed(cluster, "-n2", "--cpu-bind=map_ldom:1,0") == ["1", "0"]

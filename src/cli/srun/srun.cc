@@ -241,15 +241,10 @@ private:
 
     // What a job can ask for and a step of it cannot: named, rather than dropped.
     bool asks_too_much() {
-        for (const char* name : {"gpus-per-socket", "threads-per-core"}) {
-            const std::size_t index = option_index(name);
-            if (index >= options_.sources.size()) continue;
-            if (options_.sources[index] != Source::CommandLine) continue;
-            print_error(streams_, invocation_,
-                        fmt::format("--{} is not supported by Sluice for a step in a job", name));
-            return true;
-        }
-        return false;
+        if (source_of(options_, "gpus-per-socket") != Source::CommandLine) return false;
+        print_error(streams_, invocation_,
+                    "--gpus-per-socket is not supported by Sluice for a step in a job");
+        return true;
     }
 
     int run_in_job() {

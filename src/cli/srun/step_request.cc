@@ -48,6 +48,7 @@ BindKind implied_bind(const JobOptions& options) {
                : shape.cores_per_socket ? BindKind::Cores
                                         : BindKind::Sockets;
     }
+    if (is_given(options, "threads-per-core")) return BindKind::Threads;
     if (shape.ntasks_per_core) return BindKind::Cores;
     return shape.ntasks_per_socket ? BindKind::Sockets : BindKind::Unset;
 }
@@ -55,6 +56,15 @@ BindKind implied_bind(const JobOptions& options) {
 // The number of the job's nodes, which the environment hands on: a step may do with fewer.
 bool has_inherited_nodes(const JobOptions& options) {
     return source_of(options, "nodes") == Source::Environment && !options.request.shape.arbitrary;
+}
+
+// Compat: -c implies --exact, as does --threads-per-core where it is not the job's; but not for a
+// launcher, whose programs use all of the job.
+bool is_exact(const JobOptions& options) {
+    if (options.whole) return false;
+    const Shape& shape = options.request.shape;
+    return options.exact || shape.cpus_per_task_set || shape.cpus_per_gpu ||
+           source_of(options, "threads-per-core") == Source::CommandLine;
 }
 
 // Drops the programs of tasks on other nodes.
@@ -95,9 +105,7 @@ void set_task_binding(const JobOptions& options, wire::TaskSpec& spec) {
     spec.set_mem_bind(options.mem_bind);
     spec.set_distribution(options.distribution);
     spec.set_cpus_per_task(cpus_of_task(options.request.shape).value_or(1));
-    const bool is_laid_out = is_given(options, "extra-node-info");
-    spec.set_one_thread_per_core(options.hint == "nomultithread" ||
-                                 (is_laid_out && options.request.shape.threads_per_core == 1u));
+    spec.set_one_thread_per_core(options.request.shape.one_thread_per_core);
     spec.set_interactive(options.interactive);
 }
 
@@ -131,9 +139,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     }
     step.set_nodelist(shape.nodelist);
     step.set_exclude(shape.exclude);
-    // Compat: -c implies --exact, but not for a launcher, whose programs use all of the job.
-    step.set_exact(!own_job && !options.whole &&
-                   (options.exact || shape.cpus_per_task_set || shape.cpus_per_gpu.has_value()));
+    step.set_exact(!own_job && is_exact(options));
     step.set_overlap(options.overlap);
     if (options.request.time_limit)
         *step.mutable_time_limit() = to_wire(*options.request.time_limit);
@@ -145,6 +151,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     // A job of its own was placed with them.
     if (!own_job && shape.ntasks_per_core) step.set_ntasks_per_core(*shape.ntasks_per_core);
     if (!own_job && shape.ntasks_per_socket) step.set_ntasks_per_socket(*shape.ntasks_per_socket);
+    if (!own_job && shape.threads_per_core) step.set_threads_per_core(*shape.threads_per_core);
     if (options.resv_ports) step.set_resv_ports(*options.resv_ports);
     step.set_container(options.request.container);
     return step;

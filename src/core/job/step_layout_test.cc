@@ -80,6 +80,31 @@ TEST(StepLayout, OvercommitLetsMoreTasksRunThanThereAreCpus) {
     EXPECT_EQ(world.record().run.steps.back()->nodes[1].cpus.size(), 2u);
 }
 
+TEST(StepLayout, ThreadsPerCoreLeavesTheOtherThreadsIdle) {
+    StepWorld world(
+        "nodes n1 cpus=8 cores=4 threads=2\nsubmit a cpus=8 time=60\npass\nexpect a running n1");
+    auto limited = [](std::uint32_t threads) {
+        return [=](StepDemand& demand) {
+            demand.threads_per_core = threads;
+            demand.overlap = false;
+            demand.exact = true;
+        };
+    };
+    EXPECT_TRUE(
+        world.is_refused(world.ask("five", asking(5, "", limited(1))), ErrorCode::TooManyCpus));
+    EXPECT_EQ(step_tasks(world, asking(3, "", limited(1))), "n1:3");
+    EXPECT_EQ(world.record().run.steps.back()->nodes[0].cpus,
+              (std::vector<std::uint32_t>{0, 2, 4}));
+    // Their other threads do not count as free cores.
+    const RequestId waits = world.ask("two", asking(2, "", limited(1)));
+    EXPECT_FALSE(world.answer_to(waits));
+    EXPECT_EQ(step_tasks(world, asking(1, "", limited(1))), "n1:1");
+    EXPECT_EQ(world.record().run.steps.back()->nodes[0].cpus, (std::vector<std::uint32_t>{6}));
+    EXPECT_EQ(step_tasks(world, asking(4, "", limited(2))), "n1:4");
+    EXPECT_EQ(world.record().run.steps.back()->nodes[0].cpus,
+              (std::vector<std::uint32_t>{1, 3, 5, 7}));
+}
+
 TEST(StepLayout, RelativeSkipsNodesOfTheJob) {
     StepWorld world(kTwoNodes);
     auto from = [](std::uint32_t first) {

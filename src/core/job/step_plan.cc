@@ -54,9 +54,26 @@ Held held_on(const StepList& others, NodeIndex node) {
     return held;
 }
 
-std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, bool overlap) {
-    std::vector<std::uint32_t> free;
+std::uint32_t threads_of_core(const NodeConfig& node) {
+    return std::max(1u, node.cpus / std::max(1u, node.sockets * node.cores_per_socket));
+}
+
+// The job's CPUs on a node, without the threads that --threads-per-core leaves idle.
+std::vector<std::uint32_t> usable_cpus(const NodeConfig& node, const NodeShare& share,
+                                       const StepDemand& demand) {
+    if (!demand.threads_per_core) return share.cpus;
+    std::map<std::uint32_t, std::uint32_t> used;  // by core
+    std::vector<std::uint32_t> usable;
     for (std::uint32_t cpu : share.cpus) {
+        if (used[cpu / threads_of_core(node)]++ < *demand.threads_per_core) usable.push_back(cpu);
+    }
+    return usable;
+}
+
+std::vector<std::uint32_t> free_cpus(const std::vector<std::uint32_t>& cpus, const Held& held,
+                                     bool overlap) {
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t cpu : cpus) {
         bool taken = std::find(held.cpus.begin(), held.cpus.end(), cpu) != held.cpus.end();
         if (overlap || !taken) free.push_back(cpu);
     }
@@ -196,10 +213,13 @@ Megabytes step_memory(const NodeShare& share, const Held& held, const StepDemand
 }
 
 // Nodes that have room for a task when empty. A step does not use the others.
-std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepDemand& demand) {
+std::size_t count_large(const Cluster& cluster, const std::vector<const NodeShare*>& nodes,
+                        const StepDemand& demand) {
     return static_cast<std::size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-            return share->cpus.size() >= (demand.overcommit ? 1 : cpus_each(demand)) &&
+            const NodeConfig& node = cluster.node(share->node).config;
+            return usable_cpus(node, *share, demand).size() >=
+                       (demand.overcommit ? 1 : cpus_each(demand)) &&
                    tasks_by_memory(*share, share->memory, demand) > 0;
         }));
 }
@@ -215,8 +235,7 @@ std::uint32_t tasks_by_cores(const NodeConfig& node, const std::vector<std::uint
                              const StepDemand& demand) {
     std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
     if (!demand.ntasks_per_core && !demand.ntasks_per_socket) return most;
-    const std::uint32_t per_core =
-        std::max(1u, node.cpus / std::max(1u, node.sockets * node.cores_per_socket));
+    const std::uint32_t per_core = threads_of_core(node);
     std::set<std::uint32_t> cores, sockets;
     for (std::uint32_t cpu : cpus) {
         cores.insert(cpu / per_core);
@@ -232,9 +251,10 @@ std::uint32_t tasks_by_cores(const NodeConfig& node, const std::vector<std::uint
 NodeOffer offer_of(const NodeConfig& node, const StepList& others, const NodeShare& share,
                    const StepDemand& demand, std::uint32_t tasks_max) {
     Held held = held_on(others, share.node);
-    NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, demand.overlap), .room = {}};
-    bool all_or_nothing = !demand.exact && !demand.overlap;
-    if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
+    const std::vector<std::uint32_t> usable = usable_cpus(node, share, demand);
+    NodeOffer offer{.share = &share, .cpus = free_cpus(usable, held, demand.overlap), .room = {}};
+    const bool others_run = free_cpus(share.cpus, held, false).size() < share.cpus.size();
+    if (others_run && !demand.exact && !demand.overlap) offer.cpus.clear();
     const auto cpus = static_cast<std::uint32_t>(offer.cpus.size());
     const std::uint32_t most =
         std::min({tasks_by_memory(share, free_memory(share, held, demand), demand),
@@ -386,8 +406,8 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
     if (std::none_of(nodes.begin(), nodes.end(), has_memory))
         return Error{ErrorCode::MemoryInvalid, {}};
     if (!from.are_named)
-        wanted =
-            std::min(wanted, std::max<std::size_t>(demand.nodes_min, count_large(nodes, demand)));
+        wanted = std::min(
+            wanted, std::max<std::size_t>(demand.nodes_min, count_large(cluster, nodes, demand)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
     const std::uint32_t tasks_max = cluster.settings().max_tasks_per_node;
