@@ -12,7 +12,7 @@ PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
 PAGES = sorted((PREFIX / "share/man").glob("man?/*"))
 PROGRAMS = {"sbatch": "bin", "srun": "bin", "salloc": "bin", "scancel": "bin", "squeue": "bin", "sinfo": "bin",
             "sprio": "bin", "sshare": "bin", "sdiag": "bin", "strigger": "bin", "sstat": "bin", "seff": "bin", "sdata": "bin", "scontrol": "bin", "sacctmgr": "bin",
-            "swhy": "bin", "sattach": "bin", "sbcast": "bin", "sgather": "bin", "sbash": "bin", "ssim": "bin", "sluice": "bin",
+            "swhy": "bin", "sattach": "bin", "sbcast": "bin", "sgather": "bin", "swait": "bin", "sbash": "bin", "ssim": "bin", "sluice": "bin",
             "slurmctld": "sbin", "slurmd": "sbin", "slurmdbd": "sbin", "sacct": "bin", "sreport": "bin", "gpu_usage": "bin",
             "sgpu": "bin"}
 

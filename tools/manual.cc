@@ -40,6 +40,7 @@
 #include "cli/sstat/fields.h"
 #include "cli/sstat/options.h"
 #include "cli/strigger/options.h"
+#include "cli/swait/swait.h"
 #include "config/key_help.h"
 #include "surface/accounted_table.h"
 #include "surface/job_options.h"
@@ -104,6 +105,7 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "sattach") return sattach_option_help();
     if (tool == "sbcast") return sbcast_option_help();
     if (tool == "sgather") return sgather_option_help();
+    if (tool == "swait") return swait_option_help();
     if (tool == "sstat") return sstat_option_help();
     if (tool == "sdata") return sdata_option_help();
     if (tool == "seff") return seff_option_help();

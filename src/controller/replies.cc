@@ -77,6 +77,10 @@ void fill(const StepGranted& answer, const ReplyContext& context, wire::Reply& r
     describe(*answer.job, context.snapshot, *message.mutable_job());
 }
 
+void fill(const StepNumbered& answer, const ReplyContext&, wire::Reply& reply) {
+    reply.mutable_step()->set_step(answer.step.value);
+}
+
 void fill(const AllocationShown& answer, const ReplyContext& context, wire::Reply& reply) {
     describe(*answer.job, context.snapshot, *reply.mutable_allocation());
 }

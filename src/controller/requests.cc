@@ -273,7 +273,9 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
             optional_of(message.has_ntasks_per_socket(), message.ntasks_per_socket()),
         .threads_per_core = optional_of(message.has_threads_per_core(), message.threads_per_core()),
         .container = message.container(),
-        .key = message.idempotency_key()};
+        .key = message.idempotency_key(),
+        .only_number = message.only_number()};
+    if (message.has_number()) demand.number = StepId{message.number()};
     demand.gres_per_node = TRY(from_wire(message.gres_per_node()));
     demand.gpus_per_task = TRY(from_wire(message.gpus_per_task()));
     demand.gpus = TRY(from_wire(message.gpus()));
@@ -283,6 +285,11 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
     if (!demand.tres_bind.empty()) TRY(parse_tres_bind(demand.tres_bind));
     if (message.has_time_limit()) demand.time_limit = TRY(from_wire(message.time_limit()));
     return Event{CreateStep{id, caller, std::move(demand)}};
+}
+
+WaitFor wait_of(wire::WaitJob::Until until) {
+    if (until == wire::WaitJob::ALLOCATED) return WaitFor::Allocated;
+    return until == wire::WaitJob::STEPS_ENDED ? WaitFor::StepsEnded : WaitFor::Ended;
 }
 
 Result<Event> simple_event(const wire::Request& request, const Caller& caller, RequestId id) {
@@ -297,9 +304,9 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
             return step_creation(request.create_step(), caller, id);
         case wire::Request::kWaitJob:
             return Event{WaitJob{id, caller, JobId{request.wait_job().job()},
-                                 request.wait_job().until() == wire::WaitJob::ALLOCATED
-                                     ? WaitFor::Allocated
-                                     : WaitFor::Ended}};
+                                 wait_of(request.wait_job().until()),
+                                 optional_of(request.wait_job().has_own_step(),
+                                             StepId{request.wait_job().own_step()})}};
         case wire::Request::kCompleteJob: {
             ExitStatus exit = TRY(from_wire(request.exit()));
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, exit}};

@@ -35,6 +35,10 @@ struct StepGranted {
     std::shared_ptr<const Step> step;
 };
 
+struct StepNumbered {
+    StepId step;
+};
+
 struct AllocationShown {
     std::shared_ptr<const Job> job;
 };
@@ -45,8 +49,8 @@ struct ReservationNamed {
 
 struct Done {};
 
-using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown,
-                            Done, std::vector<Explanation>, ReservationNamed>;
+using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, StepNumbered,
+                            AllocationShown, Done, std::vector<Explanation>, ReservationNamed>;
 
 struct Reply {
     RequestId request;

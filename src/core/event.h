@@ -148,6 +148,8 @@ struct StepDemand {
     std::string container = {};                          // as Step has it
     std::string container_id = {};
     std::string key = {};  // a repeated request with the same key gets the same step; empty: none
+    bool only_number = false;           // srun --async: answered at once by the step's number
+    std::optional<StepId> number = {};  // that was answered before
 };
 
 struct CreateStep {
@@ -156,13 +158,14 @@ struct CreateStep {
     StepDemand demand;
 };
 
-enum class WaitFor : std::uint8_t { Allocated, Ended };
+enum class WaitFor : std::uint8_t { Allocated, Ended, StepsEnded };
 
 struct WaitJob {
     RequestId request;
     Caller caller;
     JobId job;
     WaitFor until = WaitFor::Ended;
+    std::optional<StepId> own_step = {};  // the step that waits for the others
 };
 
 // The client of a waiting request has disconnected: no reply is needed. An interactive job that

@@ -59,6 +59,7 @@ struct JobOptions {
     std::string job_id;                     // srun: --jobid
     std::optional<std::uint32_t> relative;  // --relative
     bool exact = false, overlap = false, whole = false, label = false, unbuffered = false;
+    bool async = false;  // --async: srun does not wait for the step
     bool multi_prog = false;
     bool wait_for_children = false;
     std::string x11;                   // --x11: all, batch, first, last; empty: no display

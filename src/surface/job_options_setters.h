@@ -84,7 +84,7 @@ Setter set_sync;  // job_options_sync.cc
 // job_options_data.cc
 Setter set_stage_in;
 // job_options_step.cc
-Setter set_async, set_bcast, set_compress, set_cpu_freq, set_ignore_signals, set_oom_kill_step,
-    set_resv_ports, set_send_libs, set_slurmd_debug, set_tree_width;
+Setter set_bcast, set_compress, set_cpu_freq, set_ignore_signals, set_oom_kill_step, set_resv_ports,
+    set_send_libs, set_slurmd_debug, set_tree_width;
 
 }  // namespace sluice::job_option

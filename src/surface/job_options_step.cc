@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint64_t kPortCount = 65535;
 }
 
-// Compat: steps that are queued need a job that manages its own steps, which there is none of.
-Result<void> set_async(JobOptions&, const OptionUse&) {
-    return Error{ErrorCode::NotSupported,
-                 "--async is only valid for steps submitted within an existing job allocation."};
-}
-
 Result<void> set_bcast(JobOptions& options, const OptionUse& use) {
     options.bcast = std::string(use.value);
     return {};

@@ -7,9 +7,11 @@
 #include <functional>
 
 #include "cli/common/allocate.h"
+#include "cli/common/find_job.h"
 #include "cli/common/host_file.h"
 #include "cli/common/job_setup.h"
 #include "cli/common/verbose.h"
+#include "cli/srun/async_step.h"
 #include "cli/srun/launcher.h"
 #include "cli/srun/multi_prog.h"
 #include "cli/srun/step_checks.h"
@@ -17,11 +19,9 @@
 #include "cli/srun/step_hooks.h"
 #include "cli/srun/step_request.h"
 #include "cli/srun/terminal.h"
-#include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/mpi_kind.h"
-#include "model/table.h"
 #include "model/task_bind.h"
 #include "model/times.h"
 #include "os/files.h"
@@ -85,6 +85,7 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSrun, now));
     TRY(complete_arbitrary(options, invocation.environment));
     TRY(complete_options(options, kSrun));
+    TRY(complete_async(options));
     if (arguments.operands.empty()) {
         return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
     }
@@ -101,20 +102,6 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
         return Error{ErrorCode::BadArgument, "--bcast and --multi-prog exclude each other"};
     if (options.pty) options.unbuffered = true;
     return run;
-}
-
-// An array task is named 12_3; the controller wants its own number.
-Result<std::uint32_t> find_job(const std::string& reference, Client& client) {
-    JobRef ref = TRY(parse_job_ref(reference));
-    if (!ref.tasks) return ref.job.value;
-    wire::Request request;
-    request.mutable_list()->set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
-    request.mutable_list()->add_columns(static_cast<std::uint32_t>(JobColumn::Id));
-    request.mutable_list()->mutable_filter()->add_jobs(reference);
-    wire::Reply reply = TRY(client.call(request));
-    Table table = TRY(from_wire(reply.listing()));
-    if (table.rows() != 1) return Error{ErrorCode::InvalidJobId, ""};
-    return static_cast<std::uint32_t>(table.number(0, JobColumn::Id));
 }
 
 // The script's GPUs are not the step's: its tasks are told their own where they run, if any. In a
@@ -254,7 +241,32 @@ private:
         if (names_nodes(options_)) {
             if (std::optional<int> code = check_nodes(*job)) return *code;
         }
+        if (options_.async) {
+            if (std::optional<int> code = run_async(*job)) return *code;
+        }
         return run_step(*job, false);
+    }
+
+    // Nothing in the process that goes on with the step.
+    std::optional<int> run_async(std::uint32_t job) {
+        wire::Request request;
+        request.set_job_allocation(job);
+        Result<wire::Reply> allocation = client_.call(request);
+        if (!allocation) return refuse_job(fmt::format("{}", job), allocation.error());
+        *request.mutable_create_step() = step_request(options_, job, false);
+        request.mutable_create_step()->set_only_number(true);
+        Result<wire::Reply> numbered = client_.call(request);
+        if (!numbered) return refuse_step(job, numbered.error());
+        wire::StepCreated step = std::move(*numbered->mutable_step());
+        *step.mutable_job() = std::move(*allocation->mutable_allocation());
+        step_number_ = step.step();
+        return go_to_background(options_, step, invocation_, streams_);
+    }
+
+    int refuse_step(std::uint32_t job, const Error& error) {
+        print_error(streams_, invocation_,
+                    fmt::format("Unable to create step for job {}: {}", job, to_string(error)));
+        return exit_code_for_error(invocation_);
     }
 
     // Whether the job has the nodes that are asked for: an exit code, if not.
@@ -292,6 +304,7 @@ private:
     Result<wire::StepCreated> create_step(std::uint32_t job, bool own_job) {
         wire::Request request;
         *request.mutable_create_step() = step_request(options_, job, own_job);
+        if (step_number_) request.mutable_create_step()->set_number(*step_number_);
         bool told = false;
         Waiting waiting{.slow_after = kStepBusyAfter, .wake_fd = signals_.fd()};
         waiting.on_slow = [&](Client&) {
@@ -326,9 +339,7 @@ private:
                     fmt::format("Cancelled pending job step with signal {}", signals_.take()));
                 error = {ErrorCode::JobFinished, ""};
             }
-            print_error(streams_, invocation_,
-                        fmt::format("Unable to create step for job {}: {}", job, to_string(error)));
-            return exit_code_for_error(invocation_);
+            return refuse_step(job, error);
         }
         if (options_.verbose > 0) print_info(streams_, invocation_, allocation_line(step->job()));
         Result<Environment> environment = environment_for_job(options_, invocation_, kSrun);
@@ -486,7 +497,8 @@ private:
     Client& client_;
     Streams& streams_;
     SignalWatch signals_;
-    wire::ExitStatus exit_;  // of the step
+    std::optional<std::uint32_t> step_number_;  // of --async
+    wire::ExitStatus exit_;                     // of the step
 };
 
 }  // namespace

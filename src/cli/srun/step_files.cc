@@ -53,6 +53,10 @@ Result<Fd> open_local(std::string_view stream, const std::string& path, int flag
     return file;
 }
 
+int write_flags(const JobRequest& request) {
+    return O_WRONLY | O_CREAT | O_APPEND | (request.open_mode == OpenMode::Append ? 0 : O_TRUNC);
+}
+
 // "all" and nothing mean srun's own stream; "none" is known to the nodes.
 std::string normalized(const std::string& text) {
     if (equals_ignoring_case(text, "all")) return "";
@@ -64,8 +68,7 @@ std::string normalized(const std::string& text) {
 Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCreated& step,
                                   wire::TaskSpec& spec) {
     const JobRequest& request = options.request;
-    const int how =
-        O_WRONLY | O_CREAT | (request.open_mode == OpenMode::Append ? O_APPEND : O_TRUNC);
+    const int how = write_flags(request);
     StepFiles files;
     std::string in = normalized(request.std_in), out = normalized(request.std_out);
     std::string err = normalized(request.std_err);
@@ -95,6 +98,18 @@ Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCre
         files.input_task = 0;
     }
     return files;
+}
+
+Result<Fd> open_message_file(const JobOptions& options, const wire::StepCreated& step) {
+    const JobRequest& request = options.request;
+    const std::string file =
+        normalized(request.std_err.empty() ? request.std_out : request.std_err);
+    const bool has_none = file.empty() || file == "none" || is_per_place(file);
+    if (has_none) return open_local("error", "/dev/null", O_WRONLY);
+    // The step opens it again, and both write to its end.
+    const std::string path = local_path(file, step, request.work_dir);
+    TRY(open_local("error", path, write_flags(request)));
+    return open_local("error", path, O_WRONLY | O_APPEND);
 }
 
 }  // namespace sluice

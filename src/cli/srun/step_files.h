@@ -12,4 +12,7 @@ namespace sluice {
 Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCreated& step,
                                   wire::TaskSpec& spec);
 
+// srun --async: the file for messages about the step, which is that of its errors.
+Result<Fd> open_message_file(const JobOptions& options, const wire::StepCreated& step);
+
 }  // namespace sluice

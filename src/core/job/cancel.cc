@@ -82,8 +82,8 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
 }
 
 // scancel 12.0: one step.
-std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobId id, StepId step,
-                                 Effects& effects) {
+std::optional<Error> cancel_step(Cluster& cluster, Time now, const CancelJobs& event, JobId id,
+                                 StepId step, Effects& effects) {
     auto job = cluster.find_job(id);
     if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (!event.message.empty()) return notify_job(*job, event, step, effects);
@@ -113,6 +113,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
         }
         return {};
     }
+    if (event.signal == 0 && cancel_waiting_step(cluster, now, id, step, effects)) return {};
     return Error{ErrorCode::InvalidStepId, {}};
 }
 
@@ -162,6 +163,7 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
     cluster.want_pass();  // others may have waited behind it
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
+    answer_waiters(cluster, id, WaitFor::StepsEnded, effects);
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     mail_end(cluster, cluster.job(id), effects);
 }
@@ -189,7 +191,7 @@ void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& eff
         bool any = false;
         for (JobId id : ids) {
             if (has_criteria(event.filter) && !matcher.matches(cluster.job(id))) continue;
-            auto refused = ref.step ? cancel_step(cluster, event, id, *ref.step, effects)
+            auto refused = ref.step ? cancel_step(cluster, now, event, id, *ref.step, effects)
                                     : cancel_job(cluster, now, event, id, effects);
             any = any || !refused;
             if (refused) error = refused;

@@ -20,6 +20,7 @@ struct Waiter {
     RequestId request;
     WaitFor until = WaitFor::Ended;
     UserId user;
+    std::optional<StepId> own_step = {};
 };
 
 class Clients {

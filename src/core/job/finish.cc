@@ -175,6 +175,7 @@ void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
     give_licenses(cluster, job);
     if (!job.run.licenses_held.empty()) unpark_for_licenses(cluster, now);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
+    cluster.steps().forget_numbers(id, Time::max());
     if (will_run_again(job)) {
         requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold, effects);
         return;
@@ -182,6 +183,7 @@ void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
     count_end(job, cluster.tally());
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
+    answer_waiters(cluster, id, WaitFor::StepsEnded, effects);
     // Clients that still wait for an allocation are told that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     mail_end(cluster, cluster.job(id), effects);

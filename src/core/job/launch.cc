@@ -164,6 +164,8 @@ void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effect
 }
 
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    cluster.steps().forget_numbers(job.id, now);
+    answer_waiters(cluster, job.id, WaitFor::StepsEnded, effects);
     if (job.request->kind == JobKind::Salloc)
         return end_if_client_is_gone(cluster, now, job, effects);
     if (!is_idle_srun_job(cluster, job)) return;

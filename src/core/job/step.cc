@@ -47,6 +47,29 @@ Result<void> check_record_size(const Job& job, const Step& added) {
     return validate(added);
 }
 
+// Of a step that would fit if it were alone in the job.
+bool tell_number(Cluster& cluster, Time now, RequestId request, const Job& job,
+                 const StepDemand& demand, Effects& effects) {
+    Result<StepPlan> alone = plan_step(cluster, job, {}, demand);
+    if (alone && !alone->step) alone = Error{ErrorCode::TooManyCpus, {}};
+    if (!alone) {
+        effects.push_back(Reply{request, std::move(alone).error()});
+        return true;
+    }
+    const StepId number{job.run.next_step};
+    ++cluster.edit_job(job.id)->run.next_step;
+    cluster.steps().keep_number(job.id, number, now + kNumberKept);
+    cluster.add_timer({now + kNumberKept, TimerKind::Silence, job.id.value});
+    effects.push_back(Reply{request, StepNumbered{number}});
+    return true;
+}
+
+bool is_open_number(const Job& job, StepId number) {
+    return number.value < job.run.next_step &&
+           std::none_of(job.run.steps.begin(), job.run.steps.end(),
+                        [&](const auto& step) { return step->id == number; });
+}
+
 // Answers now, or returns false: the step has to wait.
 bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller,
                 const StepDemand& demand, Effects& effects) {
@@ -64,6 +87,11 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         grant(cluster, now, request, job, known, effects);
         return true;
     }
+    if (demand.only_number) return tell_number(cluster, now, request, *job, demand, effects);
+    if (demand.number && cluster.steps().is_cancelled(job->id, *demand.number))
+        return refuse(ErrorCode::JobFinished);
+    if (demand.number && !is_open_number(*job, *demand.number))
+        return refuse(ErrorCode::InvalidStepId);
     if (job->state == JobState::Suspended)
         return demand.immediate ? refuse(ErrorCode::NodesBusy) : false;
     Result<StepPlan> plan = plan_step(cluster, *job, job->run.steps, demand);
@@ -88,12 +116,19 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     auto step = std::make_shared<const Step>(*std::move(plan->step));
     {
         const Edit<Job> changed = cluster.edit_job(job->id);
-        ++changed->run.next_step;
+        if (!demand.number) ++changed->run.next_step;
         changed->run.steps.push_back(step);
         cluster.facts().step_changed(changed->id, changed->run.restarts, step);
     }
     set_step_clocks(cluster, cluster.job(job->id));
     grant(cluster, now, request, cluster.find_job(job->id), step, effects);
+    return true;
+}
+
+bool try_answer(Cluster& cluster, Time now, const StepWaiter& waiter, Effects& effects) {
+    const StepDemand& demand = waiter.demand;
+    if (!try_create(cluster, now, waiter.request, waiter.caller, demand, effects)) return false;
+    if (demand.number) cluster.steps().forget_number(demand.job, *demand.number);
     return true;
 }
 
@@ -187,17 +222,25 @@ void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects
     const auto job = cluster.find_job(event.demand.job);
     const bool must_wait = job && is_configuring(*job) &&
                            permit(role_in(cluster, event.caller, *job), Action::CreateStep);
-    if (!must_wait &&
-        try_create(cluster, now, event.request, event.caller, event.demand, effects)) {
-        return;
+    const StepWaiter waiter{event.request, event.caller, event.demand};
+    if (must_wait || !try_answer(cluster, now, waiter, effects)) {
+        if (const auto number = event.demand.number)
+            cluster.steps().keep_number(event.demand.job, *number, now + kNumberKept);
+        return cluster.steps().await(waiter);
     }
-    cluster.steps().await({event.request, event.caller, event.demand});
+    answer_waiters(cluster, event.demand.job, WaitFor::StepsEnded, effects);
 }
 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    cluster.steps().answer(id, [&](const StepWaiter& waiter) {
-        return try_create(cluster, now, waiter.request, waiter.caller, waiter.demand, effects);
-    });
+    cluster.steps().answer(
+        id, [&](const StepWaiter& waiter) { return try_answer(cluster, now, waiter, effects); });
+    answer_waiters(cluster, id, WaitFor::StepsEnded, effects);
+}
+
+bool cancel_waiting_step(Cluster& cluster, Time now, JobId id, StepId number, Effects& effects) {
+    if (!cluster.steps().cancel_number(id, number)) return false;
+    retry_waiting_steps(cluster, now, id, effects);
+    return true;
 }
 
 void end_step(Cluster& cluster, JobId id, StepId which, StepEnding why, Effects& effects) {

@@ -353,6 +353,10 @@ std::string distribution_used(const StepDemand& demand, const Step& step) {
     return step.tasks <= step.nodes.size() ? "cyclic" : "block";
 }
 
+StepId number_of(const Job& job, const StepDemand& demand) {
+    return demand.number.value_or(StepId{job.run.next_step});
+}
+
 void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
     step.tasks = tasks;
     step.cpus_per_task = cpus_each(demand);
@@ -420,7 +424,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
     if (counts.empty()) return StepPlan{};
 
     std::vector<std::vector<GresCount>> totals = split_totals(demand.gpus, offers);
-    Step step{.id = StepId{job.run.next_step}, .name = demand.name, .user = job.user};
+    Step step{.id = number_of(job, demand), .name = demand.name, .user = job.user};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < offers.size(); ++i) {
         NodeShare share{.node = offers[i].share->node,

@@ -20,11 +20,64 @@ void Steps::await(StepWaiter waiter) {
     waiters_[waiter.demand.job.value].push_back(std::move(waiter));
 }
 
-void Steps::drop_waiters(RequestId request) {
+std::vector<JobId> Steps::drop_waiters(RequestId request, Time until) {
+    std::vector<JobId> numbered;
     for (auto& [job, waiting] : waiters_) {
-        std::erase_if(waiting, [&](const StepWaiter& waiter) { return waiter.request == request; });
+        std::erase_if(waiting, [&, id = JobId{job}](const StepWaiter& waiter) {
+            if (waiter.request != request) return false;
+            if (waiter.demand.number) {
+                keep_number(id, *waiter.demand.number, until);
+                numbered.push_back(id);
+            }
+            return true;
+        });
     }
     std::erase_if(waiters_, [](const auto& entry) { return entry.second.empty(); });
+    return numbered;
+}
+
+void Steps::keep_number(JobId job, StepId step, Time until) {
+    forget_number(job, step);
+    numbers_[job.value].push_back({step, until});
+}
+
+bool Steps::cancel_number(JobId job, StepId step) {
+    const auto numbers = numbers_.find(job.value);
+    if (numbers == numbers_.end()) return false;
+    for (StepNumber& number : numbers->second) {
+        if (number.step == step) return number.cancelled = true;
+    }
+    return false;
+}
+
+bool Steps::any_numbered(JobId job) const {
+    const auto numbers = numbers_.find(job.value);
+    return numbers != numbers_.end() &&
+           std::any_of(numbers->second.begin(), numbers->second.end(),
+                       [](const StepNumber& number) { return !number.cancelled; });
+}
+
+bool Steps::is_cancelled(JobId job, StepId step) const {
+    const auto numbers = numbers_.find(job.value);
+    return numbers != numbers_.end() &&
+           std::any_of(
+               numbers->second.begin(), numbers->second.end(),
+               [&](const StepNumber& number) { return number.step == step && number.cancelled; });
+}
+
+void Steps::forget_number(JobId job, StepId step) {
+    erase_of(numbers_, job, [&](const StepNumber& number) { return number.step == step; });
+}
+
+void Steps::forget_numbers(JobId job, Time now) {
+    const auto waiting = waiters_.find(job.value);
+    erase_of(numbers_, job, [&](const StepNumber& number) {
+        const bool is_awaited =
+            waiting != waiters_.end() &&
+            std::any_of(waiting->second.begin(), waiting->second.end(),
+                        [&](const StepWaiter& each) { return each.demand.number == number.step; });
+        return number.until <= now && !is_awaited;
+    });
 }
 
 std::span<const StepGrant> Steps::grants(JobId job) const {
@@ -78,6 +131,9 @@ void Steps::forget_ended(const Job& job) {
 void Steps::shift(Seconds by) {
     for (auto& [job, grants] : grants_) {
         for (StepGrant& grant : grants) grant.until += by;
+    }
+    for (auto& [job, numbers] : numbers_) {
+        for (StepNumber& number : numbers) number.until += by;
     }
 }
 

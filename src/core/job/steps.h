@@ -32,17 +32,32 @@ struct StepGrant {
     std::vector<NodeIndex> awaited;  // nodes that have not reported the launch
 };
 
+// srun --async has told its user this number; a step with it is asked for next.
+struct StepNumber {
+    StepId step;
+    Time until;  // without a request it is forgotten then
+    bool cancelled = false;
+};
+
 class Steps {
 public:
     bool are_awaited() const { return !waiters_.empty(); }
     bool are_awaited(JobId job) const { return waiters_.contains(job.value); }
     void await(StepWaiter waiter);
-    void drop_waiters(RequestId request);
+    // Jobs with numbers of srun --async that no request waits for any longer: kept until then.
+    std::vector<JobId> drop_waiters(RequestId request, Time until);
     // Removes the waiters for which is_answered(waiter) is true, the oldest first.
     template <typename IsAnswered>
     void answer(JobId job, IsAnswered is_answered) {
         erase_of(waiters_, job, is_answered);
     }
+
+    bool any_numbered(JobId job) const;  // and not cancelled
+    bool is_cancelled(JobId job, StepId number) const;
+    void keep_number(JobId job, StepId step, Time until);
+    bool cancel_number(JobId job, StepId step);  // false: there is no such number
+    void forget_number(JobId job, StepId step);
+    void forget_numbers(JobId job, Time now);  // those without a request in time
 
     std::span<const StepGrant> grants(JobId job) const;
     // All that were granted to one request, by job.
@@ -62,6 +77,7 @@ private:
 
     ByJob<StepWaiter> waiters_;
     ByJob<StepGrant> grants_;
+    ByJob<StepNumber> numbers_;
 };
 
 }  // namespace sluice

@@ -30,9 +30,25 @@ TEST(Steps, AWaiterIsRemovedWhenItIsAnswered) {
     steps.await({RequestId{2}, {}, StepDemand{.job = kJob}});
     steps.answer(kJob, [](const StepWaiter& waiter) { return waiter.request == RequestId{1}; });
     EXPECT_TRUE(steps.are_awaited(kJob));
-    steps.drop_waiters(RequestId{2});
+    EXPECT_TRUE(steps.drop_waiters(RequestId{2}, Time{}).empty());
     EXPECT_FALSE(steps.are_awaited(kJob));
     EXPECT_FALSE(steps.are_awaited());
+}
+
+TEST(Steps, ANumberIsKeptWhileAnSrunWaitsAndSomeTimeAfterIt) {
+    Steps steps;
+    steps.keep_number(kJob, kStep, Time{Seconds{60}});
+    steps.await({RequestId{1}, {}, StepDemand{.job = kJob, .number = kStep}});
+    steps.forget_numbers(kJob, Time{Seconds{60}});
+    EXPECT_TRUE(steps.any_numbered(kJob));
+    EXPECT_EQ(steps.drop_waiters(RequestId{1}, Time{Seconds{120}}), std::vector{kJob});
+    steps.forget_numbers(kJob, Time{Seconds{119}});
+    EXPECT_TRUE(steps.any_numbered(kJob));
+    steps.shift(Seconds{5});
+    steps.forget_numbers(kJob, Time{Seconds{124}});
+    EXPECT_TRUE(steps.any_numbered(kJob));
+    steps.forget_numbers(kJob, Time{Seconds{125}});
+    EXPECT_FALSE(steps.any_numbered(kJob));
 }
 
 TEST(Steps, AGrantAwaitsTheLaunchOnEachNode) {

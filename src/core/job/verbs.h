@@ -109,9 +109,12 @@ void await_salloc(Cluster& cluster, Time now, const Job& job);
 void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& effects);
 
 // step.cc
+constexpr Seconds kNumberKept{60};  // a number that srun --async has told, for its next request
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
+// False: no srun --async waits for a step with this number.
+bool cancel_waiting_step(Cluster& cluster, Time now, JobId id, StepId number, Effects& effects);
 enum class StepEnding : std::uint8_t { Cancelled, TimeLimit };
 void end_step(Cluster& cluster, JobId id, StepId step, StepEnding why, Effects& effects);
 // step_limit.cc

@@ -13,9 +13,18 @@ namespace sluice {
 
 namespace {
 
-bool has_happened(const Job& job, WaitFor what) {
+bool steps_have_ended(const Cluster& cluster, const Job& job, std::optional<StepId> but) {
+    if (cluster.steps().any_numbered(job.id)) return false;
+    return std::none_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
+        return step->state == StepState::Running && step->id != kExternStep && step->id != but;
+    });
+}
+
+bool has_happened(const Cluster& cluster, const Job& job, const Waiter& waiter) {
     if (is_over(job)) return true;
-    return what == WaitFor::Allocated && is_live(job) && job.run.allocation && !job.run.configuring;
+    if (waiter.until == WaitFor::StepsEnded) return steps_have_ended(cluster, job, waiter.own_step);
+    return waiter.until == WaitFor::Allocated && is_live(job) && job.run.allocation &&
+           !job.run.configuring;
 }
 
 // How long a salloc may be gone.
@@ -49,7 +58,7 @@ void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& 
 
 void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects) {
     cluster.clients().answer(id, [&](const Waiter& waiter) {
-        if (waiter.until != what || !has_happened(cluster.job(id), what)) return false;
+        if (waiter.until != what || !has_happened(cluster, cluster.job(id), waiter)) return false;
         effects.push_back(Reply{waiter.request, AllocationShown{cluster.find_job(id)}});
         return true;
     });
@@ -66,7 +75,8 @@ void on_wait(Cluster& cluster, Time, const WaitJob& event, Effects& effects) {
         effects.push_back(Reply{event.request, allowed.error()});
         return;
     }
-    cluster.clients().add(event.job, {event.request, event.until, event.caller.user});
+    cluster.clients().add(event.job,
+                          {event.request, event.until, event.caller.user, event.own_step});
     answer_waiters(cluster, event.job, event.until, effects);
 }
 
@@ -89,7 +99,8 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
         const bool waits = job.state == JobState::Pending && job.request->kind != JobKind::Batch;
         (waits && user == job.user ? abandoned : left).push_back(id);
     }
-    cluster.steps().drop_waiters(event.request);
+    for (JobId id : cluster.steps().drop_waiters(event.request, now + kNumberKept))
+        cluster.add_timer({now + kNumberKept, TimerKind::Silence, id.value});
     // A step that was created meanwhile: no srun will launch it.
     for (const auto& [id, step] : cluster.steps().granted_to(event.request))
         end_step(cluster, id, step, StepEnding::Cancelled, effects);
