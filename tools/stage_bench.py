@@ -96,15 +96,14 @@ def run(*argv):
 
 
 def measure(top, name, source, ways, rounds):
+    """Each run has a new directory, and nothing is deleted before the end: ext4 makes new files more slowly where others were
+    deleted a few minutes ago."""
     times = {way: [] for way in ways}
-    target, job = top / "target", 0
-    for _ in range(rounds):
+    for number in range(rounds):
         for way, work in ways.items():
-            run("rm", "-rf", target)
-            shutil.rmtree(top / "cache", ignore_errors=True)
-            shutil.rmtree(top / "scratch", ignore_errors=True)
-            job += 1
-            times[way].append(timed(lambda: work(source, job)))
+            place = top / "runs" / f"{name} {way} {number}".replace("/", "")
+            place.mkdir(parents=True)
+            times[way].append(timed(lambda: work(source, place)))
     for way, taken in times.items():
         print(f"{name:<28} {way:<10} {statistics.median(taken):8.2f} s   ({', '.join(f'{each:.2f}' for each in taken)})", flush=True)
 
@@ -138,24 +137,24 @@ def main():
     given = parser.parse_args()
     only = given.only.split(",")
     top = given.directory / "stage_bench"
-    files, shards, target = top / f"files{given.files}", top / f"shards{given.shards}", top / "target"
+    files, shards = top / f"files{given.files}", top / f"shards{given.shards}"
     top.mkdir(parents=True, exist_ok=True)
-    staging = {"stage": lambda source, job: stage(top, source, job)}
-    rsync = {"rsync -a": lambda source, job: run("rsync", "-a", f"{source}/", target)} if shutil.which("rsync") else {}
+    staging = {"stage": lambda source, place: stage(place, source, 1)}
+    rsync = {"rsync -a": lambda source, place: run("rsync", "-a", f"{source}/", place / "target")} if shutil.which("rsync") else {}
     if "folder" in only:
         make_files(files, given.files)
-        ways = {"cp -r": lambda source, job: run("cp", "-r", source, target), **rsync, **staging}
+        ways = {"cp -r": lambda source, place: run("cp", "-r", source, place / "target"), **rsync, **staging}
         measure(top, f"{given.files} files", files, ways, given.rounds)
     if "pack" in only:
         make_files(files, given.files)
         sdata = PREFIX / "bin" / "sdata"
-        ways = {"tar": lambda source, job: run("tar", "-cf", target, "-C", source, "."),
-                "pack": lambda source, job: run(sdata, "pack", source, target),
-                "pack -f w": lambda source, job: run(sdata, "pack", "-f", "webdataset", source, target)}
+        ways = {"tar": lambda source, place: run("tar", "-cf", place / "target", "-C", source, "."),
+                "pack": lambda source, place: run(sdata, "pack", source, place / "target"),
+                "pack -f w": lambda source, place: run(sdata, "pack", "-f", "webdataset", source, place / "target")}
         measure(top, f"{given.files} files", files, ways, given.rounds)
     if "shards" in only:
         make_shards(shards, given.shards)
-        measure(top, f"{given.shards} shards of 256 MB", shards, {"dd": lambda source, job: dd(source, target), **staging}, given.rounds)
+        measure(top, f"{given.shards} shards of 256 MB", shards, {"dd": lambda source, place: dd(source, place / "target"), **staging}, given.rounds)
     if "warm" in only:
         measure_warm(top)
     for path in (top.iterdir() if given.keep else [top]):
