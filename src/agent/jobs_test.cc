@@ -533,6 +533,25 @@ TEST_F(JobsHere, AJobThatUsesTooMuchScratchSpaceIsEndedWheneverThatHappens) {
     finish_hook();
 }
 
+TEST_F(JobsHere, DataIsStagedIntoOnesOwnJobsOnly) {
+    site_->config.prolog = "/bin/true";
+    launch();
+    std::string answer;
+    const auto stage = [&](std::uint32_t job, uid_t user) {
+        answer.clear();
+        jobs_->stage_now(
+            JobId{job}, user, "/etc/passwd:own",
+            [&](const std::optional<Error>& error) { answer = error ? error->detail : "staged"; });
+        return answer;
+    };
+    EXPECT_EQ(stage(12, getuid() + 1), "you have no job 12 on this node");
+    EXPECT_EQ(stage(13, getuid()), "you have no job 13 on this node");
+    EXPECT_EQ(stage(12, getuid()), "sluice-stage cannot be started");  // it is not installed here
+    end_job();
+    EXPECT_EQ(stage(12, getuid()), "you have no job 12 on this node");
+    finish_hook();
+}
+
 // Also where the one that fails is not the last one.
 TEST_F(JobsHere, AfterAProgramThatFailsNoOtherOneRuns) {
     JobContainerLine& container = site_->container.emplace();
