@@ -24,10 +24,10 @@ public:
     Result<void> admit(const wire::Hello& hello, const Identity& peer) override;
     asio::awaitable<void> serve(std::shared_ptr<Link> link, Identity peer, wire::Channel channel,
                                 std::size_t thread) override;
+    wire::Reply answer(const wire::Request& request, UserId caller);
 
 private:
     Error refusal() const;
-    wire::Reply answer(const wire::Request& request, UserId caller);
     wire::Reply pong() const;
 
     const PublishedState& published_;
