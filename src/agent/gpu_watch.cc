@@ -265,28 +265,32 @@ void GpuWatch::job_leaves(const JobKey& job, std::function<void(const NodeUse&)>
     write_book();
     const bool is_checked = samples() && site_->config.gpu_clean_check && last_problem_.empty();
     if (!is_checked) return then(use);
-    leaving_.push_back({use, gpus, kLooks, std::move(then)});
+    const std::uint64_t number = ++last_leaving_;
+    leaving_.push_back({number, use, gpus, kLooks, std::move(then)});
     is_due_ = is_sampling_;  // the sample that is being taken may be older
     take_sample();
-    loop_.after(kDriverTime, [this] {
-        if (is_sampling_) give_up_looking();
+    loop_.after(kDriverTime, [this, number] {
+        if (is_sampling_) give_up_looking(number);
     });
 }
 
-// The jobs end, but what they have left on their GPUs is not known.
-void GpuWatch::give_up_looking() {
-    constexpr const char* kWhy = "the driver does not answer";
+// The job ends, but what it has left on its GPUs is not known.
+void GpuWatch::give_up_looking(std::uint64_t number) {
+    const auto found =
+        std::find_if(leaving_.begin(), leaving_.end(),
+                     [number](const Leaving& each) { return each.number == number; });
+    if (found == leaving_.end()) return;
+    const Leaving job = std::move(*found);
+    leaving_.erase(found);
     GpuReport report{.has_health = true};
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-        const bool is_left = book_.holders_of(gpu).empty() &&
-                             std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& job) {
-                                 return job.gpus.contains(gpu);
-                             });
+        const bool is_left = job.gpus.contains(gpu) && book_.holders_of(gpu).empty();
         const std::string& known = gpus_[gpu].out_of_service;
-        if (!known.empty() || is_left) report.unfit.push_back({gpu, known.empty() ? kWhy : known});
+        if (!known.empty() || is_left)
+            report.unfit.push_back({gpu, known.empty() ? "the driver does not answer" : known});
     }
-    if (!leaving_.empty()) tell(std::move(report));
-    let_go({.problem = kWhy});
+    tell(std::move(report));
+    job.then(job.use);
 }
 
 // The jobs whose GPUs were looked at often enough.

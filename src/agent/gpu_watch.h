@@ -48,6 +48,7 @@ public:
 
 private:
     struct Leaving {
+        std::uint64_t number = 0;
         NodeUse use;
         std::set<std::uint32_t> gpus;
         int looks_left = 0;
@@ -63,7 +64,7 @@ private:
     void keep(const Sample& sample);
     void tell(GpuReport report);
     void let_go(const Sample& sample);
-    void give_up_looking();
+    void give_up_looking(std::uint64_t number);
     void write_book();
     NodeUse numbered(NodeUse use) const;
     std::string book_path() const { return directory_ + "/book"; }
@@ -86,6 +87,7 @@ private:
     std::string last_problem_;
     std::vector<UnfitGpu> told_;  // as unfit, in the last report
     std::vector<Leaving> leaving_;
+    std::uint64_t last_leaving_ = 0;
 };
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // srun --async: the number of a step is told before the step is created; swait waits for both.
 #include <gtest/gtest.h>
 
+#include "core/job/verbs.h"
 #include "model/errors.h"
 #include "testkit/step_world.h"
 
