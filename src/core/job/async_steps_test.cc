@@ -109,7 +109,7 @@ TEST(AsyncSteps, SwaitInAStepDoesNotWaitForItself) {
 
 TEST(AsyncSteps, SwaitDoesNotWaitForAnSrunThatIsGone) {
     AsyncWorld world;
-    const StepId number = *world.number();
+    ASSERT_TRUE(world.number());
     const RequestId until = world.wait();
     world.pass_time(kNumberKept - Seconds{1});
     EXPECT_FALSE(world.answer_to(until));

@@ -20,6 +20,9 @@ protected:
         Effects effects;
         apply(world_.cluster(), world_.now(),
               UpdatePartition{RequestId{0}, {UserId{0}, GroupId{0}}, "main", change}, effects);
+        const RunId script{job("a").id, 0, kBatchStep};
+        const NodeIndex head = job("a").run.allocation->nodes.front().node;
+        apply(world_.cluster(), world_.now(), LaunchReported{head, script, {}}, effects);
     }
     // An idle job is warned after 30 minutes and cancelled after 10 more.
     void begin_with_cancel() {
@@ -91,7 +94,7 @@ TEST_F(GpuPolicy, JobsOfAnExemptQosAreLeftAlone) {
 }
 
 TEST_F(GpuPolicy, AJobWithoutAProcessOnItsNodeIsIdle) {
-    begin("submit a gres=gpu:2 salloc time=600\n pass", {{"GpuIdleWarn", "30"}});
+    begin("submit a gres=gpu:2 time=600\n pass", {{"GpuIdleWarn", "30"}});
     for (const int minute : {1, 31}) report(minute, "n1", {}, false);
     EXPECT_FALSE(is_warned("a")) << "the node does not sample its GPUs";
     for (const int minute : {32, 61}) report(minute, "n1", {});

@@ -247,7 +247,7 @@ TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
 // record must not return with the next restart.
 TEST(Restore, ANodeThatIsAddedAgainHasARecordOfItsOwn) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n[1-2]"), "");
+    ASSERT_EQ(scenario.run("nodes n[1-2]\npass"), "");
     const auto both = std::make_shared<const Settings>(scenario.cluster().settings());
     const auto one = without_last_node(*both);
     StoredState stored;
