@@ -51,7 +51,7 @@ def test_they_end_with_their_job(shared):
     job = shared.submit("srun --async sleep 1000; srun --async sleep 2000; sleep 0.5; exit 3", "-w", "n2", "-n1")
     assert shared.wait_end(job)["ExitCode"] == "3:0"
     wait_for(lambda: not shared.run("squeue", "-h", "-s", "-w", "n2").stdout, what="the end of the step")
-    wait_for(lambda: not [pid for pid in shared.processes() if "srun" in pid], what="the end of srun")
+    wait_for(lambda: not [line for line in shared.processes().values() if line.split()[0].endswith("srun")], what="the end of srun")
 
 
 def test_one_that_waits_can_be_cancelled(shared):

@@ -267,7 +267,8 @@ def test_the_disk_of_a_node_is_that_of_tmp_fs(make_cluster, as_root):
         cluster = make_cluster(nodes=1, cpus=1, memory=50, node_extra="TmpDisk=32", start=False)
         disk = cluster.dir / "disk"
         disk.mkdir()
-        text = cluster.conf.read_text().replace("SlurmdParameters=config_overrides\n", f"TmpFS={disk}\n")
+        text = cluster.conf.read_text().replace("SlurmdParameters=config_overrides\n", "")
+        text = re.sub(r"^ScratchDir=.*$", f"TmpFS={disk}", text, flags=re.M)
         cluster.conf.write_text(text)
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], check=True)
         try:
