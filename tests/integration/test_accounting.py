@@ -46,7 +46,7 @@ def test_requeued_runs_are_kept(accounted):
     job = accounted.submit("sleep 600", "--requeue")
     accounted.wait_state(job, "RUNNING")
     accounted.run("scontrol", "requeue", job)
-    accounted.wait_state(job, "PENDING")
+    accounted.wait_for(lambda: accounted.job(job)["Restarts"] == "1", what="the second run")
     accounted.run("scancel", job)
     accounted.wait_end(job)
     wait_rows(accounted, [[job, "CANCELLED by 0"]], "-X", "-j", job, fields="JobID,State")
