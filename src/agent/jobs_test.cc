@@ -358,7 +358,7 @@ TEST_F(JobsHere, AStepIsSeenByItsOwnerAndAdministratorsAlone) {
     question.set_job(12);
     question.set_all_steps(true);
     jobs_->ask_usage(question, {UserId{getuid() + 1}, GroupId{getgid()}},
-                     [&](Result<wire::StepUsages> usages) {
+                     [&](const Result<wire::StepUsages>& usages) {
                          if (!usages) answer = usages.error();
                      });
     ASSERT_TRUE(answer);

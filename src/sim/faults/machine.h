@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "core/effect.h"
 #include "core/event.h"
 #include "node/apply.h"
 #include "node/outbox.h"
